@@ -1,0 +1,37 @@
+# The two commands of the README: `make demo` and `make test`. Each makes .venv when it is missing.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+.PHONY: demo test test-all lint format clean
+
+$(VENV)/ready: requirements.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/ready-dev: $(VENV)/ready requirements-dev.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@
+
+demo: $(VENV)/ready                ## simulate payments, fit, score, write demo/report.html
+	$(BIN)/sdgad demo --out demo
+
+lint: $(VENV)/ready-dev            ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: lint                         ## lint, type-check, and every test that is not slow
+	$(BIN)/python -m pytest -m "not slow"
+
+test-all: lint                     ## all of it
+	$(BIN)/python -m pytest
+
+format: $(VENV)/ready-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) demo build dist .mypy_cache .ruff_cache

@@ -1,0 +1,61 @@
+"""sdgad: anomaly detection on streams of interactions.
+
+import sdgad
+events = sdgad.read_events("events.csv", src="payer", dst="payee", time="when", label="is_fraud", features=["amount"])
+train, val, test = events.split(train=0.4, val=0.2)
+det = sdgad.SDGAD(encoder="tcl", seed=0).fit(train, val=val)
+scores = det.decision_function(test)
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from sdgad.detectors.base import Detector
+    from sdgad.detectors.registry import list_detectors, load, make_detector
+    from sdgad.detectors.sdgad.detector import SDGAD
+    from sdgad.encoders.base import list_encoders
+    from sdgad.errors import InputError, ModelFolderError, NotFittedError, SdgadError
+    from sdgad.events.read import read_events
+    from sdgad.events.simulator import simulate_payments
+    from sdgad.events.stream import EventStream
+    from sdgad.events.write import write_events
+    from sdgad.history.index import HistoryIndex
+    from sdgad.metrics import evaluate
+
+# Public names and where they live. They load on first use, so that `import sdgad` and `sdgad --help` stay quick.
+_HOME = {
+    "Detector": "sdgad.detectors.base",
+    "EventStream": "sdgad.events.stream",
+    "HistoryIndex": "sdgad.history.index",
+    "InputError": "sdgad.errors",
+    "ModelFolderError": "sdgad.errors",
+    "NotFittedError": "sdgad.errors",
+    "SDGAD": "sdgad.detectors.sdgad.detector",
+    "SdgadError": "sdgad.errors",
+    "evaluate": "sdgad.metrics",
+    "list_detectors": "sdgad.detectors.registry",
+    "list_encoders": "sdgad.encoders.base",
+    "load": "sdgad.detectors.registry",
+    "make_detector": "sdgad.detectors.registry",
+    "read_events": "sdgad.events.read",
+    "simulate_payments": "sdgad.events.simulator",
+    "write_events": "sdgad.events.write",
+}
+
+__all__ = [
+    "Detector", "EventStream", "HistoryIndex", "InputError", "ModelFolderError", "NotFittedError", "SDGAD", "SdgadError",
+    "evaluate", "list_detectors", "list_encoders", "load", "make_detector", "read_events", "simulate_payments", "write_events",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'sdgad' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

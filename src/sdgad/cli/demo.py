@@ -1,0 +1,103 @@
+"""`sdgad demo`: see it work."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sdgad.cli.options import Json
+from sdgad.cli.printing import duration, print_json, print_table, threshold_text
+
+METRICS = ("auroc", "ap", "f1", "precision", "recall")
+
+
+class DemoLabels(StrEnum):
+    """With all labels of the training part, or with none."""
+
+    all = "all"
+    none = "none"
+
+
+def demo(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to write into.")] = Path("demo"),
+    labels: Annotated[DemoLabels, typer.Option(help="Labels that training may see.")] = DemoLabels.all,
+    events: Annotated[
+        int, typer.Option(metavar="N", min=300, help="How many payments to simulate.")
+    ] = 30_000,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of everything random.")] = 0,
+    json: Json = False,
+) -> None:
+    """Simulate payments, find the planted anomalies, write a report.
+
+    DIR gets report.html (open it in a browser), events.parquet, scores.parquet, metrics.json and model/,
+    which the other commands understand.
+
+    \b
+    sdgad demo --labels none
+    """
+    from sdgad.experiments.demo import run_demo
+
+    command = [
+        "sdgad",
+        "demo",
+        "--out",
+        str(out),
+        "--labels",
+        labels,
+        "--events",
+        str(events),
+        "--seed",
+        str(seed),
+    ]
+    result = run_demo(
+        out,
+        labels="all" if labels is DemoLabels.all else "none",
+        num_events=events,
+        seed=seed,
+        command=shlex.join(command),
+        tell=_tell,
+        progress=sys.stderr.isatty(),
+    )
+    if json:
+        print_json(result)
+    else:
+        _print(result, out)
+
+
+def _tell(line: str) -> None:
+    """Progress is for those who watch."""
+    if sys.stderr.isatty():
+        print(f"{line} …", file=sys.stderr)
+
+
+def _print(result: dict[str, Any], out: Path) -> None:
+    test, half = result["test"], result["test_at_half"]
+    print(f"{test['events']:,} payments to test on, {test['anomalies']:,} of them anomalous.\n")
+    rows = [
+        [row["detector"], *(row[key] for key in METRICS), f"{row['seconds']:.1f}"]
+        for row in result["comparison"]
+    ]
+    print_table(["detector", "AUROC", "AP", "F1", "precision", "recall", "seconds"], rows)
+    _print_decisions({f"at {threshold_text(found['threshold'])}": found for found in (half, test)})
+    print(f"\nDone in {duration(result['seconds'])}. Look at {out / 'report.html'}; then try:")
+    print(f"  {shlex.join(['sdgad', 'evaluate', str(out / 'model'), str(out / 'scores.parquet')])}")
+
+
+def _print_decisions(found: dict[str, dict[str, Any]]) -> None:
+    """Precision and recall at the learned boundary and at the threshold, where that is another."""
+    rows = [[key, *(metrics[key] for metrics in found.values())] for key in ("precision", "recall")]
+    for name in next(iter(found.values()))["by_type"]:
+        rows.append(
+            [f"recall of {name}", *(metrics["by_type"][name]["recall"] for metrics in found.values())]
+        )
+    print(
+        "\nsdgad at 0.5, the boundary that it learned"
+        + (", and at its threshold:" if len(found) > 1 else ":")
+        + "\n"
+    )
+    print_table(["", *found], rows)

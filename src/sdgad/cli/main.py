@@ -1,0 +1,100 @@
+"""`sdgad`: finds the command, prints errors as one sentence, decides the exit code."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+import sdgad
+from sdgad.cli.demo import demo
+from sdgad.cli.evaluate import evaluate
+from sdgad.cli.fit import fit
+from sdgad.cli.info import info
+from sdgad.cli.listing import listing
+from sdgad.cli.notes import Notes
+from sdgad.cli.score import score
+from sdgad.cli.update import update
+from sdgad.errors import SdgadError
+
+FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+
+UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+"""What typer raises for wrong options and missing arguments, from whichever click it brought along."""
+
+app = typer.Typer(name="sdgad", add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+for command in (demo, fit, score, evaluate, update, info):
+    app.command()(command)
+app.command("list")(listing)
+
+
+@app.callback(invoke_without_command=True)
+def welcome(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    """Find anomalies in streams of interactions: who, with whom, when, with what features.
+
+    \b
+    sdgad demo                                  see it work on simulated payments
+    sdgad fit events.csv -o model               learn, with or without labels
+    sdgad score model new.csv -o scores.csv     the same rows with score, anomaly and p_value
+    sdgad COMMAND --help                        more, and an example
+    """
+    if version:
+        print(f"sdgad {sdgad.__version__}")
+    elif context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code: 0, 2 for input that cannot be used, 130 after Ctrl-C."""
+    notes, logger = Notes(), logging.getLogger("sdgad")
+    logger.addHandler(notes)
+    try:
+        command = typer.main.get_command(app)
+        code: int | None = command.main(list(arguments), prog_name="sdgad", standalone_mode=False)
+        notes.tell()
+        sys.stdout.flush()
+    except SdgadError as problem:
+        return _refuse(str(problem))
+    except UsageError as problem:
+        return _refuse(problem.format_message())  # type: ignore[attr-defined]
+    except BrokenPipeError:  # the reader has seen enough; nothing more may be flushed into the closed pipe
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except OSError as problem:
+        where = "" if problem.filename is None else f"{problem.filename}: "
+        return _refuse(f"{where}{problem.strerror or problem}")
+    except typer.Abort:
+        code = INTERRUPTED
+    finally:
+        logger.removeHandler(notes)
+    if code == INTERRUPTED:
+        print("Interrupted.", file=sys.stderr)
+    return code or 0
+
+
+def _refuse(problem: str) -> int:
+    """One sentence on one line, whatever line breaks a library put into it."""
+    sentence = " ".join(problem.split())
+    print(sentence if sentence.endswith((".", "?", "!")) else f"{sentence}.", file=sys.stderr)
+    return BAD_INPUT
+
+
+def main() -> None:
+    """The entry point of the package."""
+    if not sys.warnoptions:  # Python's warnings are for programmers; ours come through logging
+        warnings.simplefilter("ignore")
+    for stream in (sys.stdout, sys.stderr):  # ids and paths may not suit the terminal
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    raise SystemExit(run(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,29 @@
+"""Errors name the file that they are about, also where the library did not know it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sdgad.errors import SdgadError
+
+_KEYWORD = re.compile(r"\bname it with (src|dst|time)=")
+
+
+@contextmanager
+def naming(source: str | os.PathLike[str]) -> Iterator[None]:
+    """Put `source` before any error that does not mention it, and speak of options, not of keywords."""
+    try:
+        yield
+    except SdgadError as problem:
+        sentence = _KEYWORD.sub(r"name it with --\1", str(problem))
+        if str(source) not in sentence:
+            sentence = f"{source}: {_continued(sentence)}"
+        raise type(problem)(sentence) from problem
+
+
+def _continued(sentence: str) -> str:
+    """A sentence after a colon: its first letter is small, unless it begins an abbreviation."""
+    return sentence if sentence[1:2].isupper() else sentence[:1].lower() + sentence[1:]

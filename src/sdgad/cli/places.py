@@ -1,0 +1,32 @@
+"""Whether output can go where it shall go, asked before the work and not after it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sdgad.errors import InputError
+
+
+def need_place_for_file(path: Path) -> None:
+    """A file of rows: its suffix is a known format and its folder is there."""
+    from sdgad.events.table import file_format
+
+    file_format(path)
+    if path.is_dir():
+        raise InputError(f"{path} is a folder, not a file.")
+    _need_parent(path)
+
+
+def need_place_for_model(path: Path) -> None:
+    """A model folder: nothing is there yet, or an empty folder, or another model."""
+    from sdgad.detectors.folder import need_replaceable
+
+    if path.exists() and not path.is_dir():
+        raise InputError(f"{path} is a file, not a folder.")
+    _need_parent(path)
+    need_replaceable(path)
+
+
+def _need_parent(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise InputError(f"The folder {path.parent} for {path.name} does not exist.")

@@ -1,0 +1,43 @@
+"""`sdgad score`: the same rows with a score, a decision and a p-value."""
+
+from __future__ import annotations
+
+import logging
+
+from sdgad.cli.naming import naming
+from sdgad.cli.opening import open_events, open_model
+from sdgad.cli.options import Events, Model, ScoresOut
+from sdgad.cli.places import need_place_for_file
+from sdgad.cli.printing import threshold_text
+
+logger = logging.getLogger("sdgad.cli")
+
+
+def score(model: Model, events: Events, *, output: ScoresOut) -> None:
+    """Score every event of a file.
+
+    SCORES holds the rows of EVENTS in their order, with three more columns: `score` (0 to 1, higher is more
+    anomalous), `anomaly` (1 where the score reaches the model's threshold) and `p_value` (how rare such a
+    score is among normal events). Scoring continues from the end of the model's history and leaves the model
+    as it is; `sdgad update` moves the history forward.
+
+    \b
+    sdgad score model new.csv -o scores.csv
+    """
+    import numpy as np
+
+    from sdgad.events.write import write_table
+    from sdgad.experiments.score_table import with_scores
+
+    need_place_for_file(output)
+    detector = open_model(model)
+    table, stream = open_events(events, detector)
+    with naming(events):
+        scores = stream.in_input_order(detector.decision_function(stream))
+    write_table(with_scores(table, detector, scores, str(events)), output)
+    late = int(np.isnan(scores).sum())
+    if late:
+        logger.warning("%s: %d rows are older than the model's history and have no score.", events, late)
+    flagged = int((scores >= detector.threshold_).sum())
+    threshold = threshold_text(detector.threshold_)
+    print(f"{output}: {len(scores) - late:,} events scored, {flagged:,} anomalous (score ≥ {threshold}).")

@@ -1,0 +1,27 @@
+"""`sdgad update`: last night's events count tonight."""
+
+from __future__ import annotations
+
+from sdgad.cli.naming import naming
+from sdgad.cli.opening import open_events, open_model
+from sdgad.cli.options import Events, Model
+
+
+def update(model: Model, events: Events) -> None:
+    """Move a model's history forward.
+
+    These events are past from now on; nothing is learned from them. The folder is replaced in one step; a
+    failure leaves it as it was.
+
+    \b
+    sdgad score model tonight.csv -o scores.csv
+    sdgad update model tonight.csv
+    """
+    detector = open_model(model)
+    before, _ = detector.history_size
+    _, stream = open_events(events, detector)
+    with naming(events):
+        detector.update(stream)
+    detector.save(model)
+    size, nodes = detector.history_size
+    print(f"{model}: the history grew by {size - before:,} to {size:,} events of {nodes:,} nodes.")

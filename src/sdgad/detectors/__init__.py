@@ -1,0 +1,6 @@
+"""Events → scores: the detector contract, SDGAD, and the methods that it is compared with."""
+
+from sdgad.detectors.base import Detector, DetectorConfig, Task
+from sdgad.detectors.registry import detectors, list_detectors, load, make_detector
+
+__all__ = ["Detector", "DetectorConfig", "Task", "detectors", "list_detectors", "load", "make_detector"]

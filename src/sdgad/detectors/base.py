@@ -1,0 +1,361 @@
+"""The detector contract, and all that detectors share: the border to raw events, history, thresholds, files."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from sdgad.calibration.conformal import ConformalPValues
+from sdgad.calibration.threshold import ValidationScores, default_rule, threshold_rule
+from sdgad.configuration import build
+from sdgad.detectors.card import write_card
+from sdgad.detectors.device import choose_device, usable_device
+from sdgad.detectors.folder import ModelFiles, write_folder
+from sdgad.errors import InputError, ModelFolderError, NotFittedError
+from sdgad.events.clock import Clock
+from sdgad.events.features import FeatureEncoder
+from sdgad.events.stream import Array, ColumnNames, EventStream
+from sdgad.events.vocabulary import NodeTable
+from sdgad.history.index import HistoryIndex, Ties
+from sdgad.history.log import EventLog
+
+MIN_TRAIN, MIN_VAL = 16, 4
+HOLD_OUT = 0.2
+
+
+@dataclass(frozen=True)
+class DetectorConfig:
+    """Options that every detector has."""
+
+    seed: int = 0
+    ties: Ties = "strict"
+    late: Literal["score", "drop", "error"] = "score"
+    device: str = "auto"
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a detector may learn from: an index over predecessors, training and validation events, and labels.
+
+    `label` has an entry per row of the index: NaN = unknown. Without a training label, validation labels are unknown too.
+    """
+
+    index: HistoryIndex
+    train: Tensor
+    val: Tensor
+    label: Tensor
+
+    @property
+    def train_label(self) -> Tensor:
+        return self.label[self.train]
+
+    @property
+    def val_label(self) -> Tensor:
+        return self.label[self.val]
+
+
+class Detector(ABC):
+    """`fit`, `decision_function`, `predict`, `predict_proba`, `update`, `set_threshold`, `save`: PyOD manners.
+
+    Scores are float64 in (0, 1), one per row of the stream, higher = more anomalous. A fitted detector carries its
+    history, which ends after the validation part: `decision_function(new)` continues from there and changes nothing,
+    `update(new)` moves the history forward.
+    """
+
+    name: ClassVar[str]
+    config_type: ClassVar[type[DetectorConfig]] = DetectorConfig
+
+    threshold_: float
+    threshold_rule_: str
+    decision_scores_: Array
+    validation_scores_: Array
+
+    def __init__(self, **options: Any) -> None:
+        self.config: Any = self.configure(options)
+        self._fitted = False
+
+    @classmethod
+    def configure(cls, options: dict[str, Any]) -> DetectorConfig:
+        """Options → typed config."""
+        return build(cls.config_type, options)
+
+    # ------------------------------------------------------------------ what a detector implements
+    @abstractmethod
+    def _learn(self, task: Task, *, epochs: int | None, progress: bool) -> None:
+        """Learn from the task."""
+
+    @abstractmethod
+    def _score(self, index: HistoryIndex, rows: Tensor) -> Array:
+        """Scores in (0, 1) of some rows of an index."""
+
+    @abstractmethod
+    def _weights(self) -> dict[str, Array]:
+        """All that was learned, as arrays."""
+
+    @abstractmethod
+    def _restore(self, weights: dict[str, Array], calibration: dict[str, Any]) -> None:
+        """The inverse of `_weights` and `_calibration`."""
+
+    def _calibration(self) -> dict[str, Any]:
+        """Numbers that turn what the model computes into a score."""
+        return {}
+
+    @property
+    def uses_context(self) -> bool:
+        """Whether the index has to hold context features."""
+        return True
+
+    # ------------------------------------------------------------------ fit
+    def fit(
+        self,
+        train: EventStream,
+        val: EventStream | None = None,
+        *,
+        epochs: int | None = None,
+        progress: bool = False,
+    ) -> Self:
+        """Learn from `train`; select and calibrate on `val`, or on the last 20% by time where none is given."""
+        if val is None:
+            train, val = hold_out(train)
+        if len(train) < MIN_TRAIN or len(val) < MIN_VAL:
+            raise InputError(
+                f"There are too few events to fit: {len(train)} for training and {len(val)} for validation, "
+                f"where at least {MIN_TRAIN} and {MIN_VAL} are needed."
+            )
+        if val.t[0] < train.t[-1]:
+            raise InputError("The validation events begin before the training events end.")
+        if (train.label == 1).all():
+            raise InputError("Every training event is labelled anomalous: there is no normal one to learn.")
+        self._clock = train.clock
+        self._names = train.names
+        self._features = FeatureEncoder.fit(train)
+        self._nodes = NodeTable(len(train.vocabulary.names))
+        self._log = EventLog.empty(self._features.width)
+        past = train.predecessors
+        parts = [part for part in (past, train, val) if part is not None]
+        for part in parts:
+            self._nodes, new = self._border(part)
+            self._log, _ = self._log.merged(new)
+
+        index = self._index(self._log)
+        label = np.concatenate([part.label for part in parts]).astype(np.float32)
+        first = 0 if past is None else len(past)
+        middle = first + len(train)
+        if not train.has_labels:
+            label[middle:] = np.nan
+        label[:first] = np.nan
+        rows = torch.arange(len(index), device=index.device)
+        task = Task(index, rows[first:middle], rows[middle:], torch.from_numpy(label).to(index.device))
+        self._learn(task, epochs=epochs, progress=progress)
+
+        self.decision_scores_ = self._score(index, task.train)
+        self.validation_scores_ = self._score(index, task.val)
+        span = float(val.t[-1] - val.t[0]) * self._clock.seconds
+        self._validation = ValidationScores(self.validation_scores_, label[middle:], span)
+        self._p_values = self._conformal()
+        self._fitted = True
+        rule = default_rule(self._validation)
+        self.threshold_, self.threshold_rule_ = rule(self._validation), str(rule)
+        return self
+
+    @property
+    def validation(self) -> ValidationScores:
+        """Scores and labels of the validation part, which thresholds are chosen on."""
+        self._need_fit()
+        return self._validation
+
+    def _conformal(self) -> ConformalPValues:
+        normal = ~(self._validation.label == 1)
+        return ConformalPValues(self._validation.score[normal])
+
+    # ------------------------------------------------------------------ scores
+    def decision_function(self, events: EventStream) -> Array:
+        """One score per row of the stream, continuing from the end of the detector's history, which stays as it is."""
+        self._need_fit()
+        _, new = self._border(events)
+        kept = self._in_time(new, events)
+        merged, place = self._log.merged(_take(new, kept))
+        scores = np.full(len(events), np.nan)
+        if len(place):
+            index = self._index(merged)
+            scores[kept] = self._score(index, torch.from_numpy(place).to(index.device))
+        return scores
+
+    def predict(self, events: EventStream) -> Array:
+        """1 where the score reaches `threshold_`, else 0."""
+        return (self.decision_function(events) >= self.threshold_).astype(np.int64)
+
+    def predict_proba(self, events: EventStream) -> Array:
+        """`[n, 2]`: 1 − score and score."""
+        score = self.decision_function(events)
+        return np.stack([1 - score, score], 1)
+
+    def p_value(self, scores: Array) -> Array:
+        """Conformal p-values: how rare a score at least this high is among validation normals."""
+        self._need_fit()
+        return self._p_values(scores)
+
+    @property
+    def labels_(self) -> Array:
+        """The decisions on the training events."""
+        return (self.decision_scores_ >= self.threshold_).astype(np.int64)
+
+    def update(self, events: EventStream) -> Self:
+        """Move the history forward: these events now count as past. Nothing is learned."""
+        self._need_fit()
+        nodes, new = self._border(events)
+        self._log, _ = self._log.merged(_take(new, self._in_time(new, events)))
+        self._nodes = nodes
+        return self
+
+    def set_threshold(self, rule: str | float, amount: float | None = None) -> Self:
+        """`"f1"`, `("fpr", 0.001)`, `("alerts_per_day", 20)`, `("quantile", 0.01)` on validation scores, or a value."""
+        self._need_fit()
+        chosen = threshold_rule(rule, amount)
+        self.threshold_, self.threshold_rule_ = chosen(self._validation), str(chosen)
+        return self
+
+    # ------------------------------------------------------------------ border
+    @property
+    def columns(self) -> ColumnNames:
+        """Names of the columns that the model was fitted on, for `read_events(..., columns=…)`."""
+        self._need_fit()
+        return self._names
+
+    @property
+    def clock(self) -> Clock:
+        self._need_fit()
+        return self._clock
+
+    @property
+    def bipartite(self) -> bool:
+        self._need_fit()
+        return self._nodes.sides == 2
+
+    @property
+    def history_size(self) -> tuple[int, int]:
+        """Events and nodes that the detector remembers."""
+        self._need_fit()
+        return len(self._log), self._nodes.size
+
+    def _border(self, events: EventStream) -> tuple[NodeTable, EventLog]:
+        """Raw events → the model's own numbering and features."""
+        src, dst, nodes = self._nodes.number(events.src, events.dst, events.vocabulary)
+        t = events.t
+        if events.clock.unit != self._clock.unit:
+            ratio = self._clock.seconds / events.clock.seconds
+            # units divide each other, and whole factors keep ties with the history
+            t = t / round(ratio) if ratio > 1 else t * round(1 / ratio)
+        return nodes, EventLog(src, dst, t, self._features.encode(events))
+
+    def _in_time(self, new: EventLog, events: EventStream) -> Array:
+        """Rows to keep under the policy for events older than the end of the history."""
+        if len(self._log) == 0 or self.config.late == "score":
+            return np.arange(len(new))
+        late = new.t < self._log.t[-1]
+        if self.config.late == "error" and late.any():
+            row = int(events.row[np.flatnonzero(late)[0]])
+            raise InputError(f"Row {row + 1} is older than the end of the model's history (late='error').")
+        return np.flatnonzero(~late)
+
+    def _index(self, log: EventLog) -> HistoryIndex:
+        device = choose_device(self.config.device)
+        return log.index(self._clock, self.config.ties, context=self.uses_context, device=device)
+
+    def _need_fit(self) -> None:
+        if not self._fitted:
+            raise NotFittedError(f"This {self.name} detector has not been fitted yet: call fit first.")
+
+    # ------------------------------------------------------------------ options and files
+    def get_params(self) -> dict[str, Any]:
+        """The options, as they may be given to the constructor."""
+        return asdict(self.config)
+
+    def set_params(self, **options: Any) -> Self:
+        """Change options; takes effect at the next fit."""
+        self.config = self.configure({**self.get_params(), **options})
+        return self
+
+    def __repr__(self) -> str:
+        options = ", ".join(f"{key}={value!r}" for key, value in self.get_params().items())
+        return f"{type(self).__name__}({options})"
+
+    def save(self, path: str | os.PathLike[str], *, history: bool = True) -> None:
+        """Write the model folder; `history=False` leaves raw ids and past events out."""
+        self._need_fit()
+        log = self._log if history else EventLog.empty(self._features.width)
+        nodes = self._nodes if history else NodeTable(self._nodes.sides)
+        config = {
+            "detector": self.name,
+            "options": self.get_params(),
+            "columns": asdict(self._names),
+            "clock": asdict(self._clock),
+            "features": self._features.to_json(),
+            "sides": self._nodes.sides,
+        }
+        calibration = {
+            **self._calibration(),
+            "threshold": self.threshold_,
+            "threshold_rule": self.threshold_rule_,
+            "validation_seconds": self._validation.seconds,
+        }
+        state = {
+            **log.arrays(),
+            "validation.score": self.validation_scores_,
+            "validation.label": self._validation.label,
+            "train.score": self.decision_scores_,
+        }
+        vocabulary = nodes.to_table() if history else None
+        write_folder(
+            path, ModelFiles(config, calibration, self._weights(), state, vocabulary, write_card(self))
+        )
+
+    @classmethod
+    def from_files(cls, files: ModelFiles) -> Self:
+        """The detector that `save` wrote."""
+        config, state = files.config, files.state
+        try:
+            detector = cls(**{**config["options"], "device": usable_device(config["options"]["device"])})
+            detector._clock = Clock(**config["clock"])
+            names = dict(config["columns"])
+            detector._names = ColumnNames(**{**names, "features": tuple(names["features"])})
+            detector._features = FeatureEncoder.from_json(config["features"])
+            detector._nodes = (
+                NodeTable(config["sides"])
+                if files.vocabulary is None
+                else NodeTable.from_table(files.vocabulary, config["sides"])
+            )
+            detector._log = EventLog.from_arrays(state)
+            detector.decision_scores_ = state["train.score"]
+            detector.validation_scores_ = state["validation.score"]
+            seconds = float(files.calibration["validation_seconds"])
+            detector._validation = ValidationScores(
+                state["validation.score"], state["validation.label"], seconds
+            )
+            detector.threshold_ = float(files.calibration["threshold"])
+            detector.threshold_rule_ = str(files.calibration["threshold_rule"])
+            detector._restore(files.weights, files.calibration)
+        except (KeyError, TypeError) as problem:
+            raise ModelFolderError(
+                f"The model folder does not fit this version of sdgad: {problem}."
+            ) from None
+        detector._p_values = detector._conformal()
+        detector._fitted = True
+        return detector
+
+
+def hold_out(events: EventStream) -> tuple[EventStream, EventStream]:
+    """Training events and, the last 20% by time, validation events."""
+    cut = max(len(events) - max(int(len(events) * HOLD_OUT), MIN_VAL), 0)
+    return events[:cut], events[cut:]
+
+
+def _take(log: EventLog, rows: Array | Sequence[int]) -> EventLog:
+    return EventLog(log.src[rows], log.dst[rows], log.t[rows], log.msg[rows])

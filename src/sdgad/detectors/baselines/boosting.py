@@ -1,0 +1,176 @@
+"""Gradient boosting on context and edge features: the yardstick that a deep detector has to beat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from sdgad.detectors.base import Detector, DetectorConfig, Task
+from sdgad.detectors.baselines.event_table import event_table, pseudo_table
+from sdgad.detectors.baselines.trees import BoostedTrees
+from sdgad.detectors.pseudo import PseudoAnomalies
+from sdgad.detectors.registry import detectors
+from sdgad.errors import InputError
+from sdgad.events.stream import Array
+from sdgad.history.index import HistoryIndex
+from sdgad.metrics.labelled import labelled
+from sdgad.metrics.ranking import Ranking
+
+FEW_LABELS = 20  # below this many labelled anomalies, pseudo-anomalies join in
+FIRST_ROUND = 100  # trees before the first look at validation
+STRIDE = 5  # validation looks at every fifth tree
+SCORE_ROWS = 1 << 16
+LOWEST, HIGHEST = -700.0, 36.0  # log-odds beyond which the float64 sigmoid is 0 or 1
+
+
+@dataclass(frozen=True)
+class BoostingConfig(DetectorConfig):
+    """Small trees, a third of the columns at each split: streams drift, and large trees learn dates."""
+
+    learning_rate: float = 0.05
+    max_iter: int = 400  # trees
+    leaves: int = 8
+    min_leaf: int = 50  # events per leaf, and at most a hundredth of all
+    l2: float = 3.0
+    columns: float = 0.3  # share of the columns that a split may choose from
+
+    def __post_init__(self) -> None:
+        least = {"seed": 0, "max_iter": 1, "leaves": 2, "min_leaf": 1, "l2": 0}
+        for name, low in least.items():
+            if not getattr(self, name) >= low:
+                raise InputError(f"Option {name}={getattr(self, name)} must be at least {low}.")
+        for name in ("learning_rate", "columns"):
+            if not 0 < getattr(self, name) <= 1:
+                raise InputError(f"Option {name}={getattr(self, name)} must be above 0 and at most 1.")
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Rows to tell apart."""
+
+    table: Array
+    anomalous: Array
+
+
+@detectors.register("boosting")
+class Boosting(Detector):
+    """Score = sigmoid(log-odds), log-odds = baseline + Σ trees, by scikit-learn's histogram boosting.
+
+    With labels it is a classifier (an unknown label counts as normal). Without, it tells training events
+    from pseudo-anomalies, one each; a few labelled anomalies join these and together count as much.
+    Validation chooses the number of trees by the mean of AUROC and AP: on its labels, or else against
+    pseudo-anomalies of its own.
+    """
+
+    config_type: ClassVar[type[DetectorConfig]] = BoostingConfig
+    config: BoostingConfig
+
+    # ------------------------------------------------------------------ learn
+    def _learn(self, task: Task, *, epochs: int | None, progress: bool) -> None:  # noqa: ARG002
+        """An epoch is one tree."""
+        generator = torch.Generator().manual_seed(self.config.seed)
+        few = int((task.train_label == 1).sum()) < FEW_LABELS
+        examples = _contrast(task, generator) if few else _labelled(task.index, task.train, task.train_label)
+        self._trees = self._grow(examples, _judge(task, few, generator), epochs or self.config.max_iter)
+
+    def _grow(self, examples: Examples, judge: Examples | None, most: int) -> BoostedTrees:
+        """As many trees as the judge likes best; growth doubles while the best lies in the last third."""
+        model = self._classifier(len(examples.table))
+        count = min(FIRST_ROUND, most)
+        while True:
+            model.set_params(max_iter=count).fit(examples.table, examples.anomalous)
+            trees = BoostedTrees.from_sklearn(model)
+            if judge is None:
+                return trees
+            values = [
+                (_mixture(judge.anomalous, odds.ravel()), -number)  # of equals the fewest trees
+                for number, odds in enumerate(model.staged_decision_function(judge.table), 1)
+                if number % STRIDE == 0 or number == count
+            ]
+            best = -max(values)[1]
+            if 3 * best <= 2 * count or count == most:
+                return _first(trees, best)
+            count = min(2 * count, most)
+
+    def _classifier(self, rows: int) -> Any:
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        config = self.config
+        return HistGradientBoostingClassifier(
+            learning_rate=config.learning_rate,
+            max_leaf_nodes=config.leaves,
+            min_samples_leaf=max(1, min(config.min_leaf, rows // 100)),
+            l2_regularization=config.l2,
+            max_features=config.columns,
+            early_stopping=False,  # its own hold-out is random, ours comes later in time
+            warm_start=True,
+            random_state=config.seed,
+        )
+
+    # ------------------------------------------------------------------ score
+    def _score(self, index: HistoryIndex, rows: Tensor) -> Array:
+        odds = [self._trees.raw_score(event_table(index, part)) for part in torch.split(rows, SCORE_ROWS)]
+        score: Array = 1.0 / (1.0 + np.exp(-np.clip(np.concatenate(odds), LOWEST, HIGHEST)))
+        return score
+
+    # ------------------------------------------------------------------ files
+    def _weights(self) -> dict[str, Array]:
+        return self._trees.arrays()
+
+    def _restore(self, weights: dict[str, Array], calibration: dict[str, Any]) -> None:  # noqa: ARG002
+        self._trees = BoostedTrees.from_arrays(weights)
+
+
+def _labelled(index: HistoryIndex, rows: Tensor, label: Tensor) -> Examples:
+    """Events by their labels; an unknown one counts as normal."""
+    return Examples(event_table(index, rows), (label == 1).cpu().numpy())
+
+
+def _against_pseudo(index: HistoryIndex, rows: Tensor, generator: torch.Generator) -> Examples:
+    """Events, and as many pseudo-anomalies made from them."""
+    made = pseudo_table(index, PseudoAnomalies(index, rows).draw(rows, generator))
+    anomalous = np.repeat([False, True], [len(rows), len(made)])
+    return Examples(np.concatenate([event_table(index, rows), made]), anomalous)
+
+
+def _contrast(task: Task, generator: torch.Generator) -> Examples:
+    """Training normals against pseudo-anomalies and the few real ones, each of which counts many times."""
+    real = task.train_label == 1
+    examples = _against_pseudo(task.index, task.train[~real], generator)
+    few = event_table(task.index, task.train[real])
+    # copies, because weights make scikit-learn's binning slow
+    copies = np.repeat(few, max(1, int((~real).sum()) // max(1, len(few))), axis=0)
+    return Examples(
+        np.concatenate([examples.table, copies]), np.append(examples.anomalous, np.ones(len(copies), bool))
+    )
+
+
+def _judge(task: Task, few: bool, generator: torch.Generator) -> Examples | None:
+    """What the number of trees is chosen on: validation by its labels, or against pseudo-anomalies where the
+    trees learn from such; a classifier without both classes in validation has no judge."""
+    if 0 < int((task.val_label == 1).sum()) < len(task.val):
+        return _labelled(task.index, task.val, task.val_label)
+    return _against_pseudo(task.index, task.val, generator) if few else None
+
+
+def _mixture(anomalous: Array, score: Array) -> float:
+    """Mean of AUROC and AP: AP alone overfits a handful of positives."""
+    ranking = Ranking.of(labelled(anomalous, score))
+    return ((ranking.auroc() or 0.0) + (ranking.average_precision() or 0.0)) / 2
+
+
+def _first(trees: BoostedTrees, count: int) -> BoostedTrees:
+    """The first trees of an ensemble: they, and their nodes, lie in order."""
+    nodes = slice(0, None if count == len(trees.roots) else int(trees.roots[count]))
+    return replace(
+        trees,
+        roots=trees.roots[:count],
+        **{
+            name: getattr(trees, name)[nodes]
+            for name in ("feature", "threshold", "child", "missing_left", "value")
+        },
+    )

@@ -1,0 +1,263 @@
+"""Decision trees as flat arrays: fitted by scikit-learn, saved without pickle, evaluated with numpy alone.
+
+All trees of an ensemble lie in one node table. An inner node sends a row with value v in column `feature` to
+its left child when v ≤ `threshold`, or when v is NaN and `missing_left` holds, and else to its right child;
+a leaf points to itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sdgad.errors import InputError, NotFittedError, SdgadError
+
+if TYPE_CHECKING:
+    from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest
+
+PAIRS_AT_ONCE = 2**17  # (tree, row) pairs that walk together: few enough for the processor's cache
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class TreeArrays:
+    """The node table of an ensemble; children come after their parent, so every walk ends."""
+
+    feature: Integers  # [nodes]
+    threshold: Floats  # [nodes]
+    child: Integers  # [nodes, 2]: (right, left), that is child[node, goes_left]
+    missing_left: NDArray[np.bool_]  # [nodes]
+    value: Floats  # [nodes]; read at leaves only
+    roots: Integers  # [trees]
+    columns: Integers  # []: how many columns a row has
+
+    types: ClassVar[dict[str, type[np.generic]]] = {
+        "feature": np.int64,
+        "threshold": np.float64,
+        "child": np.int64,
+        "missing_left": np.bool_,
+        "value": np.float64,
+        "roots": np.int64,
+        "columns": np.int64,
+    }
+
+    def __post_init__(self) -> None:
+        wrong = self._first_wrong()
+        if wrong is not None:
+            raise InputError(f"The array {wrong!r} does not describe decision trees.")
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """The ensemble that `arrays()` gave away; unknown, missing or inconsistent arrays are an error."""
+        odd = {field.name for field in fields(cls)} ^ set(arrays)
+        if odd:
+            raise InputError(
+                f"These arrays of a tree ensemble are missing or unknown: {', '.join(sorted(odd))}."
+            )
+        return cls(**arrays)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All that the ensemble is made of, by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def leaf_sum(self, x: Floats, start: float) -> Floats:
+        """`start` + Σ over trees of the value of the leaf that each row falls into.
+
+        The trees are added one after the other, as scikit-learn does: the bits are its own, and do not depend
+        on how the rows are cut into chunks.
+        """
+        if x.ndim != 2 or x.shape[1] != self.columns:
+            raise InputError(f"The trees read {self.columns} columns, not an array of shape {x.shape}.")
+        total = np.full(len(x), start, dtype=np.float64)
+        step = max(1, PAIRS_AT_ONCE // max(1, len(self.roots)))
+        for first in range(0, len(x), step):
+            part = total[first : first + step]
+            for values in self.value[self._leaves(x[first : first + step])]:
+                part += values
+        return total
+
+    def _leaves(self, x: Floats) -> Integers:
+        """The leaf of each row in each tree, `[trees, rows]`: all pairs walk together to their leaves."""
+        rows, columns = x.shape
+        cells, child = x.ravel(), self.child.ravel()
+        any_missing = bool(np.isnan(cells).any())
+        leaves = np.repeat(self.roots, rows)
+        pair = np.flatnonzero(~self._is_leaf.take(leaves))
+        node = leaves.take(pair)
+        row = pair % rows * columns  # where the pair's row starts in `cells`
+        while len(pair):
+            seen = cells.take(row + self.feature.take(node))
+            goes_left = seen <= self.threshold.take(node)
+            if any_missing:
+                goes_left |= np.isnan(seen) & self.missing_left.take(node)
+            node = child.take(2 * node + goes_left)
+            leaves[pair] = node
+            inner = np.flatnonzero(~self._is_leaf.take(node))
+            pair, node, row = pair.take(inner), node.take(inner), row.take(inner)
+        return leaves.reshape(len(self.roots), rows)
+
+    @cached_property
+    def _is_leaf(self) -> NDArray[np.bool_]:
+        return np.asarray((self.child == np.arange(len(self.child))[:, None]).all(axis=1))
+
+    def _first_wrong(self) -> str | None:
+        """The name of an array that does not fit the others: a walk over the rest neither fails nor loops."""
+        nodes = self.value.size
+        shapes = {"child": (nodes, 2), "roots": (self.roots.size,)}
+        shapes |= dict.fromkeys(("feature", "threshold", "missing_left", "value"), (nodes,))
+        for name, array in self.arrays().items():
+            if array.dtype != self.types[name] or array.shape != shapes.get(name, ()):
+                return name
+        inner = (self.child > np.arange(nodes)[:, None]) & (self.child < nodes)
+        inside = {
+            "child": inner.all(axis=1) | self._is_leaf,
+            "feature": ((self.feature >= 0) & (self.feature < self.columns)) | self._is_leaf,
+            "roots": (self.roots >= 0) & (self.roots < nodes),
+        }
+        return next((name for name, good in inside.items() if not good.all()), None)
+
+
+@dataclass(frozen=True, eq=False)
+class BoostedTrees(TreeArrays):
+    """Gradient-boosted trees for two classes: log-odds = baseline + Σ leaf values."""
+
+    baseline: Floats  # []
+
+    types: ClassVar[dict[str, type[np.generic]]] = TreeArrays.types | {"baseline": np.float64}
+
+    @classmethod
+    def from_sklearn(cls, model: HistGradientBoostingClassifier) -> Self:
+        """The trees of a fitted classifier of two classes on numeric columns."""
+        _need_fitted(model)
+        if len(model.classes_) != 2:
+            raise InputError(f"Boosted trees need 2 classes, and this model has {len(model.classes_)}.")
+        if getattr(model, "is_categorical_", None) is not None:
+            raise InputError("Boosted trees need numeric columns, and this model has categorical ones.")
+        baseline, tables = _inside_boosting(model)
+        trees = [
+            _Tree(
+                feature=nodes["feature_idx"],
+                threshold=nodes["num_threshold"],
+                left=nodes["left"],
+                right=nodes["right"],
+                leaf=nodes["is_leaf"] != 0,
+                missing_left=nodes["missing_go_to_left"],
+                value=nodes["value"],
+            )
+            for nodes in tables
+        ]
+        return cls(**_join(trees, model.n_features_in_), baseline=np.array(baseline))
+
+    def raw_score(self, x: ArrayLike) -> Floats:
+        """Log-odds of the second class, one per row: scikit-learn's `decision_function`."""
+        return self.leaf_sum(np.ascontiguousarray(x, dtype=np.float64), float(self.baseline))
+
+
+@dataclass(frozen=True, eq=False)
+class IsolationTrees(TreeArrays):
+    """Isolation trees: score = 2^(−E[h] / c(ψ)), where a leaf of n samples at depth d counts h = d + c(n)."""
+
+    samples: Integers  # []: ψ, the rows that each tree was grown on
+
+    types: ClassVar[dict[str, type[np.generic]]] = TreeArrays.types | {"samples": np.int64}
+
+    @classmethod
+    def from_sklearn(cls, model: IsolationForest) -> Self:
+        """The trees of a fitted forest, with h worked out for every leaf."""
+        _need_fitted(model)
+        trees = []
+        for estimator, columns in zip(model.estimators_, model.estimators_features_, strict=True):
+            tree = estimator.tree_
+            leaf = tree.children_left < 0
+            trees.append(
+                _Tree(
+                    feature=np.asarray(columns)[np.where(leaf, 0, tree.feature)],
+                    threshold=tree.threshold,
+                    left=tree.children_left,
+                    right=tree.children_right,
+                    leaf=leaf,
+                    missing_left=tree.missing_go_to_left,
+                    # scikit-learn's roots have depth 1; this order of the sum keeps its bits
+                    value=tree.compute_node_depths() + _mean_path(tree.n_node_samples) - 1.0,
+                )
+            )
+        return cls(**_join(trees, model.n_features_in_), samples=np.array(model.max_samples_, dtype=np.int64))
+
+    def raw_score(self, x: ArrayLike) -> Floats:
+        """In (0, 1), higher = easier to isolate = more anomalous: minus scikit-learn's `score_samples`."""
+        with np.errstate(over="ignore"):  # forests grow on float32, beyond whose range lies infinity
+            single = np.asarray(x, dtype=np.float64).astype(np.float32)
+        depth = self.leaf_sum(np.ascontiguousarray(single, dtype=np.float64), 0.0)
+        scale = len(self.roots) * float(_mean_path(self.samples))
+        return (
+            np.asarray(2.0 ** -(depth / scale)) if scale > 0 else np.full(len(depth), 0.5)
+        )  # ψ = 1: no idea
+
+
+def _mean_path(samples: NDArray[Any]) -> Floats:
+    """c(n) = 2·(ln(n − 1) + γ) − 2·(n − 1)/n, the mean path of an unsuccessful search; c(2) = 1, c(1) = 0."""
+    n = np.maximum(samples, 2.0)
+    path = 2.0 * (np.log(n - 1.0) + np.euler_gamma) - 2.0 * (n - 1.0) / n
+    return np.asarray(np.where(samples <= 1, 0.0, np.where(samples == 2, 1.0, path)))
+
+
+@dataclass(frozen=True)
+class _Tree:
+    """One tree as scikit-learn numbers it: children count from its own root, and are void at leaves."""
+
+    feature: NDArray[Any]
+    threshold: NDArray[Any]
+    left: NDArray[Any]
+    right: NDArray[Any]
+    leaf: NDArray[np.bool_]
+    missing_left: NDArray[Any]
+    value: NDArray[Any]
+
+
+def _join(trees: Sequence[_Tree], columns: int) -> dict[str, NDArray[Any]]:
+    """One node table of all trees, with what is void at leaves set to zero."""
+
+    def column(name: str, kind: type[np.generic]) -> NDArray[Any]:
+        return np.concatenate([np.empty(0, kind), *(getattr(tree, name).astype(kind) for tree in trees)])
+
+    sizes = np.array([len(tree.leaf) for tree in trees], dtype=np.int64)
+    roots = np.cumsum(sizes) - sizes
+    leaf = column("leaf", np.bool_)
+    own, shift = np.arange(len(leaf)), np.repeat(roots, sizes)
+    right, left = (np.where(leaf, own, column(side, np.int64) + shift) for side in ("right", "left"))
+    return {
+        "feature": np.where(leaf, 0, column("feature", np.int64)),
+        "threshold": np.where(leaf, 0.0, column("threshold", np.float64)),
+        "child": np.stack([right, left], axis=1),
+        "missing_left": column("missing_left", np.bool_) & ~leaf,
+        "value": np.where(leaf, column("value", np.float64), 0.0),
+        "roots": roots,
+        "columns": np.array(columns, dtype=np.int64),
+    }
+
+
+def _need_fitted(model: HistGradientBoostingClassifier | IsolationForest) -> None:
+    if not hasattr(model, "n_features_in_"):
+        raise NotFittedError(f"The {type(model).__name__} must be fitted before its trees can be read.")
+
+
+def _inside_boosting(model: HistGradientBoostingClassifier) -> tuple[float, list[NDArray[Any]]]:
+    """Baseline and node tables: the only place that reads what scikit-learn (1.6 to 1.9) keeps private."""
+    names = ["feature_idx", "num_threshold", "left", "right", "is_leaf", "missing_go_to_left", "value"]
+    try:
+        tables = [predictor.nodes[names] for (predictor,) in model._predictors]
+        return np.asarray(model._baseline_prediction, dtype=np.float64).item(), tables
+    except (AttributeError, KeyError, TypeError, ValueError) as problem:
+        import sklearn
+
+        raise SdgadError(
+            f"scikit-learn {sklearn.__version__} keeps its boosted trees where sdgad does not find them, "
+            f"which works with 1.6 to 1.9 ({problem})."
+        ) from problem

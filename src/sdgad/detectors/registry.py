@@ -1,0 +1,38 @@
+"""Detectors by name, ours and those of installed packages (entry-point group `sdgad.detectors`)."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from sdgad.detectors.base import Detector
+from sdgad.detectors.folder import read_folder
+from sdgad.errors import InputError, ModelFolderError
+from sdgad.registry import Registry
+
+MODULES = (
+    "sdgad.detectors.sdgad.detector",
+    "sdgad.detectors.baselines.boosting",
+    "sdgad.detectors.baselines.isolation_forest",
+)
+
+detectors: Registry[Detector] = Registry("detector", "sdgad.detectors", MODULES)
+
+
+def list_detectors() -> list[str]:
+    """Names of all detectors."""
+    return detectors.names()
+
+
+def make_detector(name: str, **options: Any) -> Detector:
+    """A detector by name; unknown options are errors."""
+    return detectors.get(name)(**options)
+
+
+def load(path: str | os.PathLike[str]) -> Detector:
+    """A saved detector, with its history, ready to score what comes next."""
+    files = read_folder(path)
+    try:
+        return detectors.get(str(files.config.get("detector"))).from_files(files)
+    except (InputError, ModelFolderError) as problem:
+        raise ModelFolderError(f"The model folder {path} cannot be used: {problem}.") from None

@@ -1,0 +1,1 @@
+"""SDGAD: residual → restriction → density → boundary, and the centre of known anomalies."""

@@ -1,0 +1,127 @@
+"""Densities of normal representations, by name: normalizing flows from zuko, and a Gaussian as the one that is no flow."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from sdgad.registry import Registry
+
+
+class DensityModel(nn.Module, ABC):
+    """p(x) through a latent z: log p(x) = log N(z; 0, I) + log |det ∂z/∂x| (paper, equation of the log-likelihood)."""
+
+    name: ClassVar[str]
+
+    def __init__(self, width: int, transforms: int) -> None:
+        super().__init__()
+        self.width = width
+        self.transforms = transforms
+
+    @abstractmethod
+    def latent(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """z and log |det ∂z/∂x|."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """ℓ = log p(x) / d per event: one definition for loss, boundary and score.
+
+        Normals lie near the unit sphere, so their coordinates are of size 1/√d; the latent map sees √d·x, of size 1.
+        """
+        z, log_det = self.latent(x * self.width**0.5)
+        log_prob = -0.5 * (z.square().sum(-1) + self.width * math.log(2 * math.pi / self.width)) + log_det
+        return log_prob / self.width
+
+
+densities: Registry[DensityModel] = Registry("density", "sdgad.densities")
+
+
+class ZukoFlow(DensityModel):
+    """A normalizing flow from zuko."""
+
+    def __init__(self, width: int, transforms: int) -> None:
+        super().__init__(width, transforms)
+        self.flow = self.make_flow()
+        _start_at_identity(self.flow)
+
+    @abstractmethod
+    def make_flow(self) -> Any:
+        """The zuko flow."""
+
+    def latent(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        z, log_det = self.flow.transform(None).call_and_ladj(x)
+        return z, log_det
+
+
+@densities.register("realnvp")
+class RealNVP(ZukoFlow):
+    """Coupling blocks with two-layer subnetworks, as in the paper (appendix on complexity: six of them)."""
+
+    def make_flow(self) -> Any:
+        from zuko import flows
+
+        return flows.RealNVP(self.width, transforms=self.transforms, hidden_features=(self.width, self.width))
+
+
+@densities.register("maf")
+class MaskedAutoregressive(ZukoFlow):
+    """A masked autoregressive flow: more expressive per block, one pass for densities."""
+
+    def make_flow(self) -> Any:
+        from zuko import flows
+
+        return flows.MAF(self.width, transforms=self.transforms, hidden_features=(self.width, self.width))
+
+
+@densities.register("nsf")
+class NeuralSpline(ZukoFlow):
+    """A neural spline flow: monotonic splines instead of affine maps."""
+
+    def make_flow(self) -> Any:
+        from zuko import flows
+
+        return flows.NSF(
+            self.width, transforms=max(1, self.transforms // 2), hidden_features=(self.width, self.width)
+        )
+
+
+@densities.register("gaussian")
+class Gaussian(DensityModel):
+    """One Gaussian with full covariance, x = m + L⁻¹ z: what the flow has to beat."""
+
+    def __init__(self, width: int, transforms: int) -> None:
+        super().__init__(width, transforms)
+        self.mean = nn.Parameter(torch.zeros(width))
+        self.log_scale = nn.Parameter(torch.zeros(width))
+        self.lower = nn.Parameter(torch.zeros(width, width))
+
+    def latent(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        centred = x - self.mean
+        z = (centred + centred @ torch.tril(self.lower, -1).T) * self.log_scale.exp()
+        return z, self.log_scale.sum().expand(len(x))
+
+
+def _start_at_identity(flow: nn.Module) -> None:
+    """Zero the last layer of every subnetwork: before training, p(x) is the Gaussian that the projection was whitened for."""
+    for module in flow.modules():
+        if isinstance(module, nn.Sequential):
+            for parameter in module[-1].parameters():
+                nn.init.zeros_(parameter)
+
+
+@contextmanager
+def frozen(module: nn.Module) -> Iterator[None]:
+    """Gradients pass through the module but not into its parameters."""
+    learning = [p for p in module.parameters() if p.requires_grad]
+    for p in learning:
+        p.requires_grad_(False)
+    try:
+        yield
+    finally:
+        for p in learning:
+            p.requires_grad_(True)

@@ -1,0 +1,53 @@
+"""The current event's own features, and how far they lie from what its endpoints do."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from sdgad.encoders.dropout import Dropout
+from sdgad.encoders.piecewise import PiecewiseLinear
+from sdgad.encoders.pooling import visible_mean
+from sdgad.history.window import Window, WindowShape
+
+
+class OwnFeatures(nn.Module):
+    """Context, edge features and deviations of the event, each number by piecewise-linear quantile bins, then a small MLP.
+
+    Deviations are the plainest residual: the event's edge features, and its hour and weekday, minus their mean over the past
+    events of the source, of the destination, and of the source with this very destination (0 where there are none). An
+    amount that is ordinary for the stream and wrong for this pair, or an hour that is not this account's, is told by these.
+    """
+
+    def __init__(self, shape: WindowShape, bins: int, hidden: int, dropout: float) -> None:
+        super().__init__()
+        self.phases = shape.phases
+        self.plain = shape.context + shape.msg + 3 * (shape.msg + shape.phases)
+        self.bins = PiecewiseLinear(self.plain, bins)
+        self.layers = nn.Sequential(
+            nn.Linear(self.bins.width, hidden), nn.ReLU(), Dropout(dropout),
+            nn.Linear(hidden, hidden), nn.ReLU(), Dropout(dropout),
+        )  # fmt: skip
+
+    def fit(self, window: Window) -> None:
+        """Bin edges from training events."""
+        self.bins.fit(self.values(window))
+
+    def values(self, window: Window) -> Tensor:
+        return torch.cat([window.context, window.msg, deviations(window, self.phases)], 1)
+
+    def forward(self, window: Window) -> Tensor:
+        out: Tensor = self.layers(self.bins(self.values(window)))
+        return out
+
+
+def deviations(window: Window, phases: int) -> Tensor:
+    """`[B, 3 (d + phases)]`: habits minus their past mean for source, destination and pair."""
+    rest = window.context.shape[1] - phases
+    now = torch.cat([window.msg, window.context[:, rest:]], 1)
+    past = torch.cat([window.past_msg, window.past_context[..., rest:]], 3)
+    past = torch.cat([past, past[:, :1]], 1)
+    with_this = window.mask[:, 0] & (window.past_node[:, 0] == window.node[:, 1:])
+    seen = torch.cat([window.mask, with_this[:, None]], 1)
+    apart = now[:, None] - visible_mean(past, seen)
+    return torch.where(seen.any(2, keepdim=True), apart, 0.0).flatten(1)

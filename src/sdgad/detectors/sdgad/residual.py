@@ -1,0 +1,54 @@
+"""Residual representation encoding (paper, section "Residual Representation Encoding")."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from sdgad.detectors.sdgad.own import OwnFeatures
+from sdgad.detectors.sdgad.scaling import WindowScale
+from sdgad.encoders.base import Encoder
+from sdgad.encoders.dropout import Dropout
+from sdgad.history.window import Window
+
+
+class EventVector(nn.Module):
+    """h = Δ_src ‖ Δ_dst ‖ own with Δ_v = Enc(history of v + event) − Enc(history of v).
+
+    Both encodings run in one doubled batch under the same dropout masks; the missing event's slot is masked, not shifted.
+    `residual=False` takes Enc(history + event) instead (the paper's ablation). `own`, the event's own features, is there when
+    context features are.
+    """
+
+    def __init__(
+        self, encoder: Encoder, own: OwnFeatures | None, hidden: int, *, residual: bool, dropout: float
+    ) -> None:
+        super().__init__()
+        self.scale = WindowScale(encoder.shape)
+        self.encoder = encoder
+        self.own = own
+        self.residual = residual
+        self.drop = Dropout(dropout)
+        self.plain = 0 if own is None else own.plain
+        self.width = 2 * encoder.config.width + (hidden if own else 0)
+
+    @torch.no_grad()
+    def fit_scales(self, context: Tensor, msg: Tensor, sample: Window) -> None:
+        """Means, spreads and bin edges, from training events."""
+        self.scale.fit(context, msg)
+        if self.own is not None:
+            self.own.fit(self.scale(sample))
+
+    def forward(self, window: Window) -> tuple[Tensor, Tensor]:
+        """h, and the event's own numbers as they are, `[B, plain]`."""
+        window = self.scale(window)
+        if self.residual:
+            (src, dst), (src_before, dst_before) = self.encoder.both(window)
+            parts = [src - src_before, dst - dst_before]
+        else:
+            parts = list(self.encoder.encode(window, True))
+        if self.own is not None:
+            parts.append(self.own(window))
+        h: Tensor = self.drop(torch.cat(parts, 1))
+        plain = h[:, :0] if self.own is None else self.own.values(window)
+        return h, plain

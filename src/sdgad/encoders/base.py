@@ -1,0 +1,83 @@
+"""The encoder contract and the registry of encoders.
+
+A new encoder is one file: a subclass of `Encoder` under `@encoders.register("name")`, listed in `MODULES`
+below or, from another package, under the entry-point group `sdgad.encoders`. The generic contract test then
+runs it untouched.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from sdgad.encoders.dropout import paired_dropout
+from sdgad.errors import InputError
+from sdgad.history.window import Window, WindowShape
+from sdgad.registry import Registry
+
+MODULES = ("sdgad.encoders.tcl", "sdgad.encoders.graphmixer", "sdgad.encoders.dygformer")
+
+
+@dataclass(frozen=True)
+class EncoderConfig:
+    """Sizes that every encoder understands; `width` is the width of the vectors that it returns."""
+
+    width: int = 32
+    time_width: int = 16
+    layers: int = 1
+    heads: int = 2
+    dropout: float = 0.1
+    train_time: bool = False  # learn the frequencies and phases of the time encoding
+    log_gap: bool = True  # a logarithm of the gap beside its cosines
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, int) and not isinstance(value, bool) and value < 1:
+                raise InputError(f"{field.name}={value}: must be at least 1.")
+        if not 0 <= self.dropout < 1:
+            raise InputError(f"dropout={self.dropout}: must lie in [0, 1).")
+
+
+class Encoder(nn.Module, ABC):
+    """`encode(window, include_event) -> (z_src, z_dst)`, each `[B, width]`.
+
+    The current event is one more token after the L past ones; without it, that token's slot is masked, not
+    shifted, so that both branches share positions. `include_event` is one bool for the batch, or a bool
+    tensor `[B]`. Stateless encoders are pure functions of the Window: the rows of a batch do not influence
+    each other. Dropout comes from `sdgad.encoders.dropout.Dropout`, so that the two branches of a residual
+    share their masks.
+    """
+
+    name: ClassVar[str]
+    config_type: ClassVar[type[EncoderConfig]] = EncoderConfig  # a subclass where there are more options
+    paper: ClassVar[EncoderConfig]  # the published sizes, for preset="paper"
+
+    def __init__(self, shape: WindowShape, config: EncoderConfig) -> None:
+        super().__init__()
+        self.shape = shape
+        self.config = config
+
+    @abstractmethod
+    def encode(self, window: Window, include_event: bool | Tensor) -> tuple[Tensor, Tensor]:
+        """Vectors of the two endpoints, from their histories and, where included, the current event."""
+
+    def both(self, window: Window) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
+        """`encode` with the event and without it, in one doubled batch under the same dropout masks."""
+        count = len(window)
+        include = torch.arange(2 * count, device=window.node.device) < count
+        with paired_dropout():
+            src, dst = self.encode(window.doubled(), include)
+        return (src[:count], dst[:count]), (src[count:], dst[count:])
+
+
+encoders: Registry[Encoder] = Registry("encoder", "sdgad.encoders", MODULES)
+
+
+def list_encoders() -> list[str]:
+    """Names of all encoders, ours and those of installed packages."""
+    return encoders.names()

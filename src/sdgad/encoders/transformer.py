@@ -1,0 +1,55 @@
+"""Transformer blocks: post-norm (TCL, CAWN) and pre-norm (DyGFormer), methods.md 1.4."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from sdgad.encoders.attention import MultiHeadAttention
+from sdgad.encoders.dropout import Dropout
+
+
+class PostNormBlock(nn.Module):
+    """y = LN(x + Att(x, m)), z = LN(y + FFN(y)), FFN: w → 4w, ReLU, dropout, → w.
+
+    With memory m = x it is self-attention, with another sequence it is cross-attention under the same
+    weights. Dropout acts on the attention weights, inside the FFN and on both updates.
+    """
+
+    def __init__(self, width: int, heads: int, dropout: float) -> None:
+        super().__init__()
+        self.attention = MultiHeadAttention(width, heads, dropout)
+        self.feed = _feed_forward(width, nn.ReLU(), dropout)
+        self.norm_attention = nn.LayerNorm(width)
+        self.norm_feed = nn.LayerNorm(width)
+        self.dropout = Dropout(dropout)
+
+    def forward(self, x: Tensor, memory: Tensor, visible: Tensor) -> Tensor:
+        """x `[N, Q, w]`, memory `[N, K, w]`, visible `[N, K]` → `[N, Q, w]`."""
+        x = self.norm_attention(x + self.dropout(self.attention(x, memory, visible)))
+        z: Tensor = self.norm_feed(x + self.dropout(self.feed(x)))
+        return z
+
+
+class PreNormBlock(nn.Module):
+    """y = x + Att(LN(x)), z = y + FFN(LN(y)), FFN: w → 4w, GELU, dropout, → w; dropout as above."""
+
+    def __init__(self, width: int, heads: int, dropout: float) -> None:
+        super().__init__()
+        self.attention = MultiHeadAttention(width, heads, dropout)
+        self.feed = _feed_forward(width, nn.GELU(), dropout)
+        self.norm_attention = nn.LayerNorm(width)
+        self.norm_feed = nn.LayerNorm(width)
+        self.dropout = Dropout(dropout)
+
+    def forward(self, x: Tensor, visible: Tensor) -> Tensor:
+        """x `[N, T, w]`, visible `[N, T]` → `[N, T, w]`."""
+        h = self.norm_attention(x)
+        x = x + self.dropout(self.attention(h, h, visible))
+        update: Tensor = self.dropout(self.feed(self.norm_feed(x)))
+        return x + update
+
+
+def _feed_forward(width: int, activation: nn.Module, dropout: float) -> nn.Sequential:
+    return nn.Sequential(
+        nn.Linear(width, 4 * width), activation, Dropout(dropout), nn.Linear(4 * width, width)
+    )

@@ -1,0 +1,46 @@
+"""What the numbers in the time column mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import numpy as np
+
+from sdgad.errors import InputError
+
+SECONDS_PER_UNIT = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+@dataclass(frozen=True)
+class Clock:
+    """`t` counts `unit`s; on a wall clock it counts from 1970-01-01 UTC, and `timezone` is where the people live."""
+
+    unit: str = "s"
+    wall_clock: bool = False
+    timezone: str = "UTC"
+
+    def __post_init__(self) -> None:
+        if self.unit not in SECONDS_PER_UNIT:
+            raise InputError(f"Time unit {self.unit!r} is not one of {', '.join(SECONDS_PER_UNIT)}.")
+        try:
+            ZoneInfo(self.timezone)
+        except (ZoneInfoNotFoundError, ValueError):
+            raise InputError(
+                f"Time zone {self.timezone!r} is not known; try a name such as Europe/Berlin."
+            ) from None
+
+    @property
+    def seconds(self) -> float:
+        """Seconds per unit of `t`."""
+        return SECONDS_PER_UNIT[self.unit]
+
+    @classmethod
+    def guess(cls, t: np.ndarray) -> Clock:
+        """Numeric times that look like epoch seconds, milli-, micro- or nanoseconds (1990 to 2100) are a wall clock."""
+        if len(t):
+            for unit in ("s", "ms", "us", "ns"):
+                low, high = 631_152_000 / SECONDS_PER_UNIT[unit], 4_102_444_800 / SECONDS_PER_UNIT[unit]
+                if low <= t[0] and t[-1] <= high:
+                    return cls(unit=unit, wall_clock=True)
+        return cls()

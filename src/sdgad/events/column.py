@@ -1,0 +1,119 @@
+"""One column of a named source: its values, what its text means, and how to say where something is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sdgad.errors import InputError
+
+UNTYPED = {
+    b"sdgad.untyped": b"1"
+}  # field metadata: text of a format without types (CSV), to be interpreted by us
+NUMBER = r"^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|(?i:nan|inf|infinity))$"
+_MISSING = pa.array(
+    ["", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "Null", "null", "None"], pa.large_string()
+)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of `source` (a file name, or "The table"); `untyped` text may stand for numbers."""
+
+    source: str
+    name: str
+    values: pa.Array
+    untyped: bool = False
+
+    @classmethod
+    def of(cls, table: pa.Table, name: str, source: str) -> Column:
+        """The column of that name; an unknown name is an error that lists the columns there are."""
+        where = table.schema.get_all_field_indices(name)
+        if not where:
+            close = get_close_matches(name, table.column_names, n=1)
+            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            raise InputError(
+                f"{source} has no column {name!r}{hint}; its columns are {listed(table.column_names)}."
+            )
+        if len(where) > 1:
+            raise InputError(f"{source} has {len(where)} columns named {name!r}.")
+        field = table.schema.field(where[0])
+        return cls(
+            source, name, _plain(table.column(where[0])), (field.metadata or {}).keys() >= UNTYPED.keys()
+        )
+
+    @property
+    def is_text(self) -> bool:
+        return bool(pa.types.is_large_string(self.values.type))
+
+    @property
+    def is_list(self) -> bool:
+        kind = self.values.type
+        return bool(
+            pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+        )
+
+    def error(self, row: int, problem: str) -> InputError:
+        """`problem` at a row counted from 0; people count data rows from 1."""
+        return InputError(f"{self.source}, column {self.name!r}, row {row + 1}: {problem}.")
+
+
+def _plain(column: pa.ChunkedArray) -> pa.Array:
+    """One array without dictionary; every kind of text is large_string, which 2 GiB do not overflow."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column, kind = column.cast(kind.value_type), kind.value_type
+    if pa.types.is_string(kind) or pa.types.is_string_view(kind):
+        column = column.cast(pa.large_string())
+    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+
+
+def listed(names: list[str], most: int = 20) -> str:
+    """Column names for a message, not too many of them."""
+    shown = ", ".join(repr(name) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def first(mask: pa.Array) -> int | None:
+    """The first row where a mask is true."""
+    row = int(pc.index(mask, True).as_py())
+    return None if row < 0 else row
+
+
+def is_missing(text: pa.Array) -> pa.Array:
+    """Rows that are null, empty or a common way to write that there is no value."""
+    return pc.or_(pc.is_null(text), pc.is_in(pc.utf8_trim_whitespace(text), value_set=_MISSING))
+
+
+def integers(text: pa.Array) -> pa.Array | None:
+    """Text as int64 if every value is a canonical integer, so that nothing is lost ("007" is not 7)."""
+    try:
+        numbers = text.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return None
+    return numbers if numbers.cast(text.type).equals(text) else None
+
+
+def floats(text: pa.Array, kind: pa.DataType) -> pa.Array | None:
+    """Text as numbers of a floating type, missing values null; None if any value is not a number."""
+    try:
+        return text.cast(kind)
+    except pa.ArrowInvalid:
+        text = pc.if_else(is_missing(text), None, pc.utf8_trim_whitespace(text))
+    try:
+        return text.cast(kind)
+    except pa.ArrowInvalid:
+        return None
+
+
+def typed(text: pa.Array) -> pa.Array:
+    """Untyped text for a format with types: integers, else numbers, else as it is; "007" stays text."""
+    whole = integers(text)
+    if whole is not None:
+        return whole
+    numbers = floats(text, pa.float64())
+    padded = pc.any(pc.match_substring_regex(text, r"^[+-]?0\d")).as_py()
+    return text if numbers is None or padded else numbers

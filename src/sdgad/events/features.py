@@ -1,0 +1,149 @@
+"""Edge features as a model sees them: finite, centred, squashed, with categories as indicators."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from sdgad.errors import InputError
+from sdgad.events.stream import Array, EventStream, FeatureColumn
+
+MAX_CATEGORIES = 32
+HEAVY_TAIL = 5.0
+
+
+@dataclass(frozen=True)
+class NumberEncoding:
+    """asinh((y − median) / scale): linear for ordinary values, logarithmic in the tails.
+
+    y = x, or log(x + offset) where training values are non-negative and heavy-tailed (amounts, durations,
+    byte counts), so that ×10 is the same step at a cheap habit and at a dear one. Missing → 0, and a flag of
+    its own where missing values occurred in training.
+    """
+
+    name: str
+    median: float
+    scale: float
+    offset: float | None
+    flag_missing: bool
+
+    @property
+    def width(self) -> int:
+        return 1 + self.flag_missing
+
+    @classmethod
+    def fit(cls, name: str, values: Array) -> NumberEncoding:
+        known = values[~np.isnan(values)].astype(np.float64)
+        flag = len(known) < len(values)
+        if len(known) == 0:
+            return cls(name, 0.0, 1.0, None, flag)
+        offset = _log_offset(known)
+        bent = known if offset is None else np.log(known + offset)
+        low, median, high = np.quantile(bent, [0.25, 0.5, 0.75])
+        scale = float((high - low) / 1.349) or float(bent.std()) or 1.0
+        return cls(name, float(median), scale, offset, flag)
+
+    def encode(self, values: Array, column: FeatureColumn) -> Array:
+        missing = np.isnan(values)
+        if column.categorical and not missing.all():
+            raise InputError(
+                f"Feature column {self.name!r} was numeric when the model was fitted, and is text now."
+            )
+        bent = np.where(missing, 0.0, values).astype(np.float64)
+        if self.offset is not None:
+            bent = np.log(bent.clip(min=0) + self.offset)
+        squashed = np.where(missing, 0.0, np.arcsinh((bent - self.median) / self.scale))
+        return np.stack([squashed, missing], 1) if self.flag_missing else squashed[:, None]
+
+
+def _log_offset(known: Array) -> float | None:
+    """The offset of the logarithm, for non-negative values whose 99th percentile exceeds 5 medians."""
+    positive = known[known > 0]
+    if known.min() < 0 or len(positive) < len(known) / 2:
+        return None
+    low, median, high = np.quantile(positive, [0.01, 0.5, 0.99])
+    return float(low) if high > HEAVY_TAIL * median else None
+
+
+@dataclass(frozen=True)
+class CategoryEncoding:
+    """One indicator per frequent training category, one for any other (rare or unseen), one for missing."""
+
+    name: str
+    categories: tuple[str, ...]
+
+    @property
+    def width(self) -> int:
+        return len(self.categories) + 2
+
+    @classmethod
+    def fit(cls, name: str, values: Array, categories: tuple[str, ...]) -> CategoryEncoding:
+        codes = values[~np.isnan(values)].astype(np.int64)
+        counts = np.bincount(codes, minlength=len(categories))
+        frequent = np.argsort(-counts, kind="stable")[:MAX_CATEGORIES]
+        return cls(name, tuple(categories[i] for i in frequent if counts[i] > 0))
+
+    def encode(self, values: Array, column: FeatureColumn) -> Array:
+        missing = np.isnan(values)
+        if column.categories is None and not missing.all():
+            raise InputError(
+                f"Feature column {self.name!r} was text when the model was fitted, and is numeric now."
+            )
+        categories = column.categories or ()
+        slot_of = {category: slot for slot, category in enumerate(self.categories)}
+        slots = np.array([slot_of.get(c, len(self.categories)) for c in categories] + [self.width - 1])
+        codes = np.where(missing, len(categories), values).astype(np.int64)
+        indicators: Array = np.eye(self.width, dtype=np.float32)[slots[codes]]
+        return indicators
+
+
+@dataclass(frozen=True)
+class FeatureEncoder:
+    """Fitted on training events, applied at the border of the model; columns are matched by name."""
+
+    columns: tuple[NumberEncoding | CategoryEncoding, ...]
+
+    @property
+    def width(self) -> int:
+        return sum(column.width for column in self.columns)
+
+    @classmethod
+    def fit(cls, events: EventStream) -> FeatureEncoder:
+        columns: list[NumberEncoding | CategoryEncoding] = []
+        for j, column in enumerate(events.features):
+            assert events.msg is not None
+            values = events.msg[:, j]
+            if column.categories is None:
+                columns.append(NumberEncoding.fit(column.name, values))
+            else:
+                columns.append(CategoryEncoding.fit(column.name, values, column.categories))
+        return cls(tuple(columns))
+
+    def encode(self, events: EventStream) -> Array:
+        """float32 `[E, width]`; a feature column that the model knows and the events lack is an error."""
+        where = {column.name: j for j, column in enumerate(events.features)}
+        missing = [column.name for column in self.columns if column.name not in where]
+        if missing:
+            raise InputError(f"The model needs feature column {missing[0]!r}, which these events lack.")
+        out = np.zeros((len(events), self.width), np.float32)
+        start = 0
+        for column in self.columns:
+            assert events.msg is not None
+            j = where[column.name]
+            out[:, start : start + column.width] = column.encode(events.msg[:, j], events.features[j])
+            start += column.width
+        return out
+
+    def to_json(self) -> list[dict[str, Any]]:
+        return [asdict(column) for column in self.columns]
+
+    @classmethod
+    def from_json(cls, columns: list[dict[str, Any]]) -> FeatureEncoder:
+        def column(c: dict[str, Any]) -> NumberEncoding | CategoryEncoding:
+            if "categories" in c:
+                return CategoryEncoding(c["name"], tuple(c["categories"]))
+            return NumberEncoding(**c)
+
+        return cls(tuple(column(c) for c in columns))

@@ -1,0 +1,217 @@
+"""Events from a file or a table."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sdgad.errors import InputError
+from sdgad.events.column import Column, first, integers, is_missing, listed
+from sdgad.events.layouts import ALIASES, ANOMALY_TYPE, NAMELESS, Layout, by_alias, from_metadata, recognise
+from sdgad.events.messages import holders, read_messages
+from sdgad.events.stream import ColumnNames, EventStream
+from sdgad.events.table import open_table
+from sdgad.events.times import read_times
+
+logger = logging.getLogger("sdgad.events")
+
+_ROLES = {"src": "source", "dst": "destination", "time": "time"}
+_LABELS = {"0": 0.0, "1": 1.0, "false": 0.0, "true": 1.0, "0.0": 0.0, "1.0": 1.0}
+_EXACT = 2**53  # whole numbers beyond it are not exact in float64
+
+
+def read_events(
+    source: Any,
+    *,
+    src: str | None = None,
+    dst: str | None = None,
+    time: str | None = None,
+    label: str | None = None,
+    features: Sequence[str] | None = None,
+    bipartite: bool | None = None,
+    time_unit: str | None = None,
+    timezone: str | None = None,
+    columns: ColumnNames | None = None,
+    name: str | None = None,
+) -> EventStream:
+    """Events from a Parquet, CSV, TSV or JSON lines file, a pyarrow table or a pandas data frame.
+
+    Columns that are not named are found by convention (`src, dst, t, label, msg`; JODIE, DyGLib, TGB; common
+    names). Features are numbers (missing: NaN), text (codes into its sorted distinct values) or lists of
+    numbers; beyond the conventional ones only those that are named are taken. Labels are 0, 1, true, false or
+    empty. For times see `read_times`. `columns` are the names of an earlier stream: all its features must be
+    there, its label may be missing. `name` is what messages call a table.
+    """
+    where, table = open_table(source)
+    where = name or where
+    if table.num_rows == 0:
+        raise InputError(f"{where} holds no events.")
+    layout = recognise(table.column_names, from_metadata(table.schema))
+    if isinstance(features, str):
+        features = [features]
+    if features is None and columns is not None:
+        features = columns.features
+    names = ColumnNames(
+        src=_required(table, "src", src or (columns.src if columns else None), layout, where),
+        dst=_required(table, "dst", dst or (columns.dst if columns else None), layout, where),
+        time=_required(table, "time", time or (columns.time if columns else None), layout, where),
+        label=_label_name(table, label, columns, layout),
+        features=_feature_names(table, layout) if features is None else tuple(features),
+    )
+    _check_features(names, where)
+    if features is None:
+        _tell_unused(table, names, layout, where)
+    conventional = layout if layout and (layout.src, layout.dst) == (names.src, names.dst) else None
+    t, clock = read_times(
+        Column.of(table, names.time, where),
+        time_unit=time_unit,
+        timezone=timezone,
+        clock=layout.clock if layout and layout.time == names.time else None,
+    )
+    described, msg = read_messages(table, names.features, where, columns.categorical if columns else ())
+    names = replace(names, categorical=tuple(feature.name for feature in described if feature.categorical))
+    events = EventStream(
+        _ids(Column.of(table, names.src, where)),
+        _ids(Column.of(table, names.dst, where)),
+        t,
+        msg,
+        None if names.label is None else _labels(Column.of(table, names.label, where)),
+        bipartite=bool(conventional and conventional.bipartite) if bipartite is None else bipartite,
+        features=described,
+        anomaly_type=_anomaly_types(table, where),
+        clock=clock,
+        names=names,
+    )
+    if not events.was_sorted:
+        late = int(np.sum(t < np.maximum.accumulate(t)))
+        logger.warning("%s: %d of %d rows were not in time order and were sorted.", where, late, len(t))
+    return events
+
+
+# ---------------------------------------------------------------------- which column is what
+def _required(table: pa.Table, role: str, given: str | None, layout: Layout | None, where: str) -> str:
+    if given is not None:
+        return given
+    found = getattr(layout, role) if layout else by_alias(role, table.column_names)
+    if found is None:
+        tried = ", ".join(ALIASES[role][:4])
+        raise InputError(
+            f"{where} has no column for the {_ROLES[role]} of an event ({tried}, …); "
+            f"name it with {role}=; its columns are {listed(table.column_names)}."
+        )
+    return str(found)
+
+
+def _label_name(
+    table: pa.Table, given: str | None, columns: ColumnNames | None, layout: Layout | None
+) -> str | None:
+    """A label column that was named must be there; one that is only expected may be missing."""
+    if given is not None:
+        return given
+    expected = columns.label if columns else layout.label if layout else None
+    if expected in table.column_names:
+        return expected
+    return None if columns else by_alias("label", table.column_names)
+
+
+def _feature_names(table: pa.Table, layout: Layout | None) -> tuple[str, ...]:
+    return tuple(
+        feature
+        for feature in (layout.features if layout else ("msg",))
+        if holders(table.column_names, feature)
+    )
+
+
+def _check_features(names: ColumnNames, where: str) -> None:
+    twice = [feature for feature in names.features if names.features.count(feature) > 1]
+    if twice:
+        raise InputError(f"{where}: feature {twice[0]!r} is named twice.")
+    if names.label in names.features:
+        raise InputError(f"{where}: column {names.label!r} cannot be both the label and a feature.")
+
+
+def _tell_unused(table: pa.Table, names: ColumnNames, layout: Layout | None, where: str) -> None:
+    used = {
+        names.src,
+        names.dst,
+        names.time,
+        names.label,
+        ANOMALY_TYPE,
+        *names.features,
+        *(layout.ignored if layout else NAMELESS),
+    }
+    for feature in names.features:
+        used.update(holders(table.column_names, feature))
+    unused = [column for column in table.column_names if column not in used]
+    if unused:
+        logger.warning(
+            "%s: not used: %s; name those that describe an event as features.", where, listed(unused)
+        )
+
+
+# ---------------------------------------------------------------------- what a column says
+def _ids(column: Column) -> pa.Array:
+    """Ids as int64 or text. Text without types becomes int64 only if it is canonical: "007" is not 7."""
+    values, kind = column.values, column.values.type
+    missing = first(pc.is_null(values, nan_is_null=True))
+    if missing is not None:
+        raise column.error(missing, "there is no id")
+    if column.is_text:
+        empty = first(pc.equal(values, ""))
+        if empty is not None:
+            raise column.error(empty, "there is no id")
+        numbers = integers(values) if column.untyped else None
+        return values if numbers is None else numbers
+    if pa.types.is_uint64(kind):
+        over = first(pc.greater(values, pa.scalar(2**63 - 1, pa.uint64())))
+        return values.cast(pa.int64() if over is None else pa.large_string())
+    if pa.types.is_integer(kind):
+        return values.cast(pa.int64())
+    if pa.types.is_floating(kind):
+        values = values.cast(pa.float64())
+        odd = first(pc.or_(pc.not_equal(values, pc.floor(values)), pc.greater(pc.abs(values), float(_EXACT))))
+        if odd is not None:
+            raise column.error(odd, f"{values[odd].as_py()} is not an id; ids are text or integers")
+        return values.cast(pa.int64())
+    raise column.error(0, f"ids are text or integers, not {kind}")
+
+
+def _labels(column: Column) -> np.ndarray[Any, Any]:
+    """float32 labels: 0 and 1, also as true and false or as text; missing ones are NaN."""
+    values, kind = column.values, column.values.type
+    if column.is_text:
+        plain = pc.utf8_lower(pc.utf8_trim_whitespace(values))
+        index = pc.index_in(plain, value_set=pa.array(list(_LABELS), pa.large_string()))
+        wrong = first(pc.and_(pc.is_null(index), pc.invert(is_missing(values))))
+        meaning = np.array(
+            [*_LABELS.values(), np.nan], np.float32
+        )  # the last one is for missing labels, code −1
+        labels: np.ndarray[Any, Any] = meaning[pc.fill_null(index, -1).to_numpy(zero_copy_only=False)]
+    elif (
+        pa.types.is_boolean(kind)
+        or pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_null(kind)
+    ):
+        exact = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        wrong = first(pa.array(~(np.isnan(exact) | (exact == 0) | (exact == 1))))
+        labels = exact.astype(np.float32)
+    else:
+        raise column.error(0, f"labels are 0, 1 or empty, not {kind}")
+    if wrong is not None:
+        raise column.error(wrong, f"label {values[wrong].as_py()!r} is not 0, 1 or empty")
+    return labels
+
+
+def _anomaly_types(table: pa.Table, where: str) -> np.ndarray[Any, Any] | None:
+    """The kind of each anomaly, `""` for ordinary events, where the table says so."""
+    if ANOMALY_TYPE not in table.column_names:
+        return None
+    values = Column.of(table, ANOMALY_TYPE, where).values.cast(pa.large_string())
+    return np.asarray(pc.fill_null(values, "").to_numpy(zero_copy_only=False), str)

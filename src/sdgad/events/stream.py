@@ -1,0 +1,314 @@
+"""EventStream: who, with whom, when, with what features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from sdgad.errors import InputError
+from sdgad.events.clock import Clock
+from sdgad.events.vocabulary import Ids, Vocabulary
+
+Array = np.ndarray[Any, Any]
+Supervision = Literal["all", "few-shot", "none"]
+
+
+@dataclass(frozen=True)
+class FeatureColumn:
+    """One column of `msg`: a number, or a code into `categories`. NaN is a missing value in either."""
+
+    name: str
+    categories: tuple[str, ...] | None = None
+
+    @property
+    def categorical(self) -> bool:
+        return self.categories is not None
+
+
+@dataclass(frozen=True)
+class ColumnNames:
+    """What the columns of the file are called, so that scores can be read and written under the same names."""
+
+    src: str = "src"
+    dst: str = "dst"
+    time: str = "t"
+    label: str | None = "label"
+    features: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()  # features that are categories even where their text looks like numbers
+
+    def __post_init__(self) -> None:
+        for name in ("features", "categorical"):  # JSON has no tuples
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Columns:
+    """The columns of a stream, one entry per event, in stream order (sorted by time, ties in order of arrival)."""
+
+    src: Array
+    dst: Array
+    t: Array
+    msg: Array | None
+    label: Array
+    anomaly_type: Array | None
+    row: Array
+
+    def take(self, rows: slice | Array) -> _Columns:
+        def pick(column: Array | None) -> Array | None:
+            return None if column is None else column[rows]
+
+        return _Columns(
+            self.src[rows], self.dst[rows], self.t[rows], pick(self.msg), self.label[rows],
+            pick(self.anomaly_type), self.row[rows],
+        )  # fmt: skip
+
+
+class EventStream:
+    """A stream of interaction events, sorted by time and checked once.
+
+    `src`, `dst` are int64 codes 0 … num_nodes − 1 (bipartite: destinations after sources), `t` is float64 or int64,
+    `msg` is float32 `[E, d]` or None (missing values are NaN, categories are codes into `features[j].categories`),
+    `label` is float32 with 0 = normal, 1 = anomalous, NaN = unknown. Rows that arrive unsorted are sorted, stably;
+    `row[i]` is where event i stood in the input. A part cut from a stream knows its `predecessors`.
+    """
+
+    def __init__(
+        self,
+        src: Ids,
+        dst: Ids,
+        t: Any,
+        msg: Any = None,
+        label: Any = None,
+        *,
+        bipartite: bool = False,
+        features: tuple[FeatureColumn, ...] | None = None,
+        node_features: Any = None,
+        anomaly_type: Any = None,
+        clock: Clock | None = None,
+        names: ColumnNames | None = None,
+    ) -> None:
+        times = _times(t)
+        count = len(times)
+        codes_src, codes_dst, vocabulary = Vocabulary.code(src, dst, bipartite)
+        columns = _Columns(
+            src=_length("src", codes_src, count),
+            dst=_length("dst", codes_dst, count),
+            t=times,
+            msg=_messages(msg, count),
+            label=_labels(label, count),
+            anomaly_type=None
+            if anomaly_type is None
+            else _length("anomaly_type", np.asarray(anomaly_type, str), count),
+            row=np.arange(count),
+        )
+        self.was_sorted = bool(np.all(times[1:] >= times[:-1]))
+        if not self.was_sorted:
+            columns = columns.take(np.argsort(times, kind="stable"))
+        width = 0 if columns.msg is None else columns.msg.shape[1]
+        if features is None:
+            features = tuple(FeatureColumn(f"f{i}") for i in range(width))
+        if len(features) != width:
+            raise InputError(f"{len(features)} feature columns are described, but msg has {width}.")
+        self._columns = columns
+        self.vocabulary = vocabulary
+        self.features = features
+        self.node_features = None if node_features is None else np.asarray(node_features, np.float32)
+        if self.node_features is not None and len(self.node_features) != len(vocabulary):
+            raise InputError(f"node_features has {len(self.node_features)} rows for {len(vocabulary)} nodes.")
+        self.clock = clock or Clock.guess(columns.t)
+        self.names = names or ColumnNames(
+            features=tuple(f.name for f in features),
+            categorical=tuple(f.name for f in features if f.categorical),
+        )
+        self._parent: EventStream | None = None
+        self._start = 0
+
+    # ------------------------------------------------------------------ columns
+    @property
+    def src(self) -> Array:
+        return self._columns.src
+
+    @property
+    def dst(self) -> Array:
+        return self._columns.dst
+
+    @property
+    def t(self) -> Array:
+        return self._columns.t
+
+    @property
+    def msg(self) -> Array | None:
+        return self._columns.msg
+
+    @property
+    def label(self) -> Array:
+        return self._columns.label
+
+    @property
+    def anomaly_type(self) -> Array | None:
+        """Kind of anomaly per event, `""` for ordinary events, or None where it is not known."""
+        return self._columns.anomaly_type
+
+    @property
+    def row(self) -> Array:
+        """Where each event stood in the input."""
+        return self._columns.row
+
+    def __len__(self) -> int:
+        return len(self._columns.t)
+
+    @property
+    def num_nodes(self) -> int:
+        return len(self.vocabulary)
+
+    @property
+    def num_features(self) -> int:
+        return len(self.features)
+
+    @property
+    def bipartite(self) -> bool:
+        return self.vocabulary.bipartite
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether any event is known to be normal or anomalous."""
+        return bool(np.any(~np.isnan(self.label)))
+
+    def __repr__(self) -> str:
+        known = ~np.isnan(self.label)
+        labels = (
+            f"{int(np.nansum(self.label))} of {int(known.sum())} labelled anomalous"
+            if known.any()
+            else "no labels"
+        )
+        return f"EventStream({len(self):,} events, {self.num_nodes:,} nodes, {self.num_features} features, {labels})"
+
+    # ------------------------------------------------------------------ parts
+    @property
+    def predecessors(self) -> EventStream | None:
+        """The events of the whole stream before this part, or None at its beginning."""
+        if self._parent is None or self._start == 0:
+            return None
+        return self._parent[: self._start]
+
+    def __getitem__(self, rows: slice) -> EventStream:
+        """A contiguous part, which remembers what came before it."""
+        start, stop, step = rows.indices(len(self))
+        if step != 1:
+            raise InputError("A part of a stream must be contiguous: events[a:b].")
+        part = self._copy(self._columns.take(slice(start, max(start, stop))))
+        part._parent = self if self._parent is None else self._parent
+        part._start = self._start + start
+        return part
+
+    def split(self, train: float = 0.4, val: float = 0.2) -> tuple[EventStream, EventStream, EventStream]:
+        """Train, validation and test parts in time order, cut at floor(train·E) and floor((train + val)·E).
+
+        The paper (appendix on data preprocessing) uses 40/20/40. A cut may fall inside a tie.
+        """
+        if not (0 < train < 1 and 0 <= val < 1 and train + val <= 1):
+            raise InputError(
+                f"split(train={train}, val={val}): shares must be positive and sum to at most 1."
+            )
+        first = int(np.floor(train * len(self) + 1e-9))
+        second = int(np.floor((train + val) * len(self) + 1e-9))
+        return self[:first], self[first:second], self[second:]
+
+    def with_labels(self, supervision: Supervision, k: int = 3, seed: int = 0) -> EventStream:
+        """The same events under less supervision: the paper's S1 (`all`), S2 (`few-shot`) and S3 (`none`).
+
+        `few-shot` keeps k labelled anomalies, chosen by seed; every other event becomes unlabelled, normals included.
+        """
+        label = self.label
+        if supervision == "few-shot":
+            anomalies = np.flatnonzero(label == 1)
+            if k < 1:
+                raise InputError(f"k={k}: a few-shot setting keeps at least one labelled anomaly.")
+            if len(anomalies) < k:
+                raise InputError(f"k={k} labelled anomalies were asked for, but there are {len(anomalies)}.")
+            kept = np.random.default_rng(seed).choice(anomalies, size=k, replace=False)
+            label = np.full_like(label, np.nan)
+            label[kept] = 1.0
+        elif supervision == "none":
+            label = np.full_like(label, np.nan)
+        elif supervision != "all":
+            raise InputError(f"Supervision {supervision!r} is not one of all, few-shot, none.")
+        return self.with_columns(label=label)
+
+    def with_columns(self, *, label: Any = None, anomaly_type: Any = None) -> EventStream:
+        """The same events with other labels or anomaly types."""
+        columns = self._columns
+        if label is not None:
+            columns = replace(columns, label=_labels(label, len(self)))
+        if anomaly_type is not None:
+            columns = replace(
+                columns, anomaly_type=_length("anomaly_type", np.asarray(anomaly_type, str), len(self))
+            )
+        return self._copy(columns)
+
+    def in_input_order(self, values: Array) -> Array:
+        """Values per event, re-ordered as the rows stood in the input (for a whole stream, not a part)."""
+        ordered = np.empty_like(values)
+        ordered[np.argsort(np.argsort(self.row, kind="stable"), kind="stable")] = values
+        return ordered
+
+    def _copy(self, columns: _Columns) -> EventStream:
+        part = object.__new__(EventStream)
+        part.__dict__.update(self.__dict__)
+        part._columns = columns
+        return part
+
+
+def _times(t: Any) -> Array:
+    times = np.asarray(t)
+    if times.ndim != 1:
+        raise InputError("Times must be one number per event.")
+    if len(times) == 0:
+        return times.astype(np.float64)
+    if np.issubdtype(times.dtype, np.datetime64):
+        if np.isnat(times).any():
+            raise InputError(f"Row {int(np.flatnonzero(np.isnat(times))[0]) + 1} has no time.")
+        return times.astype("datetime64[ns]").astype(np.int64) / 1e9
+    if np.issubdtype(times.dtype, np.integer):
+        return times.astype(np.int64)
+    if not np.issubdtype(times.dtype, np.floating):
+        raise InputError(f"Times must be numbers or datetimes, not {times.dtype}.")
+    times = times.astype(np.float64)
+    if not np.isfinite(times).all():
+        raise InputError(f"Row {int(np.flatnonzero(~np.isfinite(times))[0]) + 1} has no finite time.")
+    return times
+
+
+def _messages(msg: Any, count: int) -> Array | None:
+    if msg is None:
+        return None
+    array = np.asarray(msg, np.float32)
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2 or len(array) != count:
+        raise InputError(
+            f"msg must have one row of numbers per event: got shape {array.shape} for {count} events."
+        )
+    if np.isinf(array).any():
+        row = int(np.flatnonzero(np.isinf(array).any(1))[0])
+        raise InputError(f"Row {row + 1} has an infinite feature value.")
+    return array if array.shape[1] else None
+
+
+def _labels(label: Any, count: int) -> Array:
+    if label is None:
+        return np.full(count, np.nan, np.float32)
+    array = _length("label", np.asarray(label, np.float32), count)
+    wrong = ~(np.isnan(array) | (array == 0) | (array == 1))
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise InputError(f"Row {row + 1} has label {array[row]:g}; labels are 0, 1 or empty.")
+    return array
+
+
+def _length(what: str, array: Array, count: int) -> Array:
+    if array.shape != (count,):
+        raise InputError(f"{what} has {array.shape[0] if array.ndim else 1} rows for {count} events.")
+    return array

@@ -1,0 +1,246 @@
+"""Events and tables into files, whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet
+
+from sdgad.atomic import whole_file
+from sdgad.errors import InputError
+from sdgad.events.column import UNTYPED, typed
+from sdgad.events.layouts import ANOMALY_TYPE, to_metadata
+from sdgad.events.stream import EventStream, FeatureColumn
+from sdgad.events.table import file_format
+
+_BATCH = 1 << 16  # rows that are turned into text at once
+
+
+def write_events(events: EventStream, path: str | os.PathLike[str]) -> None:
+    """Write a stream, in stream order, to Parquet, CSV, TSV or JSON lines (by suffix, also .gz).
+
+    Ids are the raw ones, columns have the names of `events.names`, categories are written as text, missing
+    values are empty. Features that came from a list go back into it, nameless ones (`f0, f1, …`) into the
+    list `msg`; CSV has no lists and gives each number its own column.
+    """
+    path = Path(path)
+    columns = {
+        events.names.src: events.vocabulary.raw(events.src),
+        events.names.dst: events.vocabulary.raw(events.dst),
+        events.names.time: pa.array(events.t),
+    }
+    count = 3
+    if events.names.label is not None or events.has_labels:
+        columns[events.names.label or "label"] = pa.array(events.label, from_pandas=True).cast(pa.int8())
+        count += 1
+    lists = file_format(path) not in ("csv", "tsv")
+    for name, values in _feature_columns(events, lists):
+        columns[name] = values
+        count += 1
+    if events.anomaly_type is not None:
+        columns[ANOMALY_TYPE] = pa.array(events.anomaly_type, pa.string())
+        count += 1
+    if len(columns) < count:
+        raise InputError(f"{path} cannot be written: two of its columns would have the same name.")
+    metadata = to_metadata(events.names, events.bipartite, events.clock)
+    write_table(pa.table(columns).replace_schema_metadata(metadata), path)
+
+
+def write_table(table: pa.Table, path: str | os.PathLike[str]) -> None:
+    """Write rows to Parquet, CSV, TSV or JSON lines, by suffix (also .gz); whole or not at all."""
+    path = Path(path)
+    write = WRITERS[file_format(path)]
+    if path.is_dir():
+        raise InputError(f"{path} is a folder, not a file.")
+    with whole_file(path) as temporary:
+        write(table, temporary)
+
+
+# ---------------------------------------------------------------------- features
+def _feature_columns(events: EventStream, lists: bool) -> Iterator[tuple[str, pa.Array]]:
+    """Name and values of each feature column to write."""
+    if events.msg is None:
+        return
+    for name, start, stop in _groups(events) if lists else ():
+        if name is not None:
+            yield name, _list_array(events.msg[:, start:stop])
+        else:
+            yield from _scalars(events.features[start:stop], events.msg[:, start:stop])
+    if not lists:
+        yield from _scalars(events.features, events.msg)
+
+
+def _groups(events: EventStream) -> Iterator[tuple[str | None, int, int]]:
+    """Runs of features: those of one list column under its name, the others one by one under None."""
+    names = [feature.name for feature in events.features]
+    numeric = not any(feature.categorical for feature in events.features)
+    if numeric and names == [f"f{i}" for i in range(len(names))]:
+        yield "msg", 0, len(names)
+        return
+    lists = [name for name in events.names.features if name not in names]
+    start = 0
+    while start < len(names):
+        stop = start
+        name = next((name for name in lists if names[start] == f"{name}0"), None)
+        while (
+            name
+            and stop < len(names)
+            and names[stop] == f"{name}{stop - start}"
+            and not events.features[stop].categorical
+        ):
+            stop += 1
+        if stop > start:
+            yield name, start, stop
+        else:
+            stop = start + 1
+            yield None, start, stop
+        start = stop
+
+
+def _scalars(
+    features: tuple[FeatureColumn, ...], msg: np.ndarray[Any, Any]
+) -> Iterator[tuple[str, pa.Array]]:
+    for feature, values in zip(features, msg.T, strict=True):
+        missing = np.isnan(values)
+        if feature.categories is None:
+            yield feature.name, pa.array(np.ascontiguousarray(values), mask=missing)
+        else:
+            codes = pa.array(np.where(missing, 0, values).astype(np.int32), mask=missing)
+            yield feature.name, pa.array(feature.categories, pa.string()).take(codes)
+
+
+def _list_array(values: np.ndarray[Any, Any]) -> pa.Array:
+    flat = np.ascontiguousarray(values).reshape(-1)
+    return pa.FixedSizeListArray.from_arrays(pa.array(flat, mask=np.isnan(flat)), values.shape[1])
+
+
+# ---------------------------------------------------------------------- formats
+def _with_types(table: pa.Table) -> pa.Table:
+    """Untyped text (from CSV) for a format that has types."""
+    for index, field in enumerate(table.schema):
+        if field.metadata and field.metadata.keys() >= UNTYPED.keys():
+            text = table.column(index).cast(pa.large_string()).combine_chunks()
+            table = table.set_column(index, field.name, typed(text))
+    return table
+
+
+def _write_parquet(table: pa.Table, path: Path) -> None:
+    pa.parquet.write_table(_with_types(table), path, compression="zstd")
+
+
+def _write_csv(table: pa.Table, path: Path) -> None:
+    _write_separated(table, path, ",")
+
+
+def _write_tsv(table: pa.Table, path: Path) -> None:
+    _write_separated(table, path, "\t")
+
+
+def _write_separated(table: pa.Table, path: Path, delimiter: str) -> None:
+    """Only what needs quotes gets them, and 5.0 stays 5.0, so that text and types survive a round trip."""
+    names, columns = [], []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        for spread_name, spread in _without_lists(name, column):
+            names.append(spread_name)
+            columns.append(spread)
+    with _text(path) as file:
+        file.write(delimiter.join(_quoted(pa.array(names, pa.large_string()), delimiter).to_pylist()) + "\n")
+        for start in range(0, table.num_rows, _BATCH):
+            fields = [
+                _field_text(column.slice(start, _BATCH).combine_chunks(), delimiter) for column in columns
+            ]
+            lines = pc.binary_join_element_wise(
+                *fields, pa.scalar(delimiter, pa.large_string()), null_handling="replace", null_replacement=""
+            )
+            file.write("\n".join(lines.to_pylist()) + "\n")
+
+
+def _without_lists(name: str, column: pa.ChunkedArray) -> list[tuple[str, pa.ChunkedArray]]:
+    """Columns for CSV: a list of fixed size becomes `name0, name1, …`, anything else that is nested JSON."""
+    if not pa.types.is_nested(column.type):
+        return [(name, column)]
+    if pa.types.is_fixed_size_list(column.type):
+        width = column.type.list_size
+        return [
+            (f"{name}{i}", pa.chunked_array([pc.list_element(c, i) for c in column.chunks]))
+            for i in range(width)
+        ]
+    return [
+        (
+            name,
+            pa.chunked_array(
+                [[None if v is None else json.dumps(v, default=str) for v in column.to_pylist()]]
+            ),
+        )
+    ]
+
+
+def _field_text(column: pa.Array, delimiter: str) -> pa.Array:
+    text = column.cast(pa.large_string())
+    if pa.types.is_floating(column.type):
+        text = pc.if_else(pc.is_nan(column), None, text)
+        return pc.replace_substring_regex(text, r"^(-?\d+)$", r"\1.0")
+    return _quoted(text, delimiter)
+
+
+def _quoted(text: pa.Array, delimiter: str) -> pa.Array:
+    special = pc.match_substring_regex(text, f'[{delimiter}"\r\n]')
+    if not pc.any(special).as_py():
+        return text
+    mark = pa.scalar('"', pa.large_string())
+    doubled = pc.replace_substring(text, '"', '""')
+    return pc.if_else(
+        special, pc.binary_join_element_wise(mark, doubled, mark, pa.scalar("", pa.large_string())), text
+    )
+
+
+def _write_json(table: pa.Table, path: Path) -> None:
+    with _text(path) as file:
+        for batch in _with_types(table).to_batches(max_chunksize=_BATCH):
+            file.writelines(json.dumps(_plain(row), ensure_ascii=False) + "\n" for row in batch.to_pylist())
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can hold: NaN is null, times are ISO-8601 text."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return None if math.isnan(value) else value
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    return value.isoformat() if isinstance(value, date) else str(value)
+
+
+@contextmanager
+def _text(path: Path) -> Iterator[IO[str]]:
+    """A text file to write, packed where its name ends in .gz."""
+    if path.suffix.lower() == ".gz":
+        with gzip.open(path, "wt", encoding="utf-8", newline="") as packed:
+            yield packed
+    else:
+        with path.open("w", encoding="utf-8", newline="") as plain:
+            yield plain
+
+
+WRITERS: dict[str, Callable[[pa.Table, Path], None]] = {
+    "parquet": _write_parquet,
+    "pq": _write_parquet,
+    "csv": _write_csv,
+    "tsv": _write_tsv,
+    "jsonl": _write_json,
+    "ndjson": _write_json,
+    "json": _write_json,
+}

@@ -1,0 +1,36 @@
+"""Rows with their scores: the table that `sdgad score` writes."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sdgad.detectors.base import Detector
+
+logger = logging.getLogger("sdgad.experiments")
+
+ADDED = ("score", "anomaly", "p_value")
+
+
+def with_scores(table: pa.Table, detector: Detector, scores: np.ndarray[Any, Any], source: str) -> pa.Table:
+    """The rows with `score`, `anomaly` (1 where the score reaches the threshold) and `p_value`.
+
+    A row without a score (NaN: it came too late for the detector) has none of the three. Columns of these
+    names that are already there are replaced, and it is said of `source`.
+    """
+    unscored = np.isnan(scores)
+    p_value = np.full(len(scores), np.nan)
+    p_value[~unscored] = detector.p_value(scores[~unscored])
+    values = (scores, (scores >= detector.threshold_).astype(np.int8), p_value)
+    replaced = [name for name in ADDED if name in table.column_names]
+    if replaced:
+        logger.warning(
+            "%s: replaced in the output: %s.", source, ", ".join(f"column {n!r}" for n in replaced)
+        )
+        table = table.select([i for i, name in enumerate(table.column_names) if name not in ADDED])
+    for name, column in zip(ADDED, values, strict=True):
+        table = table.append_column(name, pa.array(column, mask=unscored))
+    return table

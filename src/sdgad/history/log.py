@@ -1,0 +1,67 @@
+"""EventLog: all that a fitted detector remembers of the stream, in its own numbering."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from sdgad.events.clock import Clock
+from sdgad.history.index import HistoryIndex, Ties
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class EventLog:
+    """Events in time order: endpoints as node numbers, times as they were, features as the model has them."""
+
+    src: Array
+    dst: Array
+    t: Array
+    msg: Array
+
+    @classmethod
+    def empty(cls, width: int) -> EventLog:
+        nothing = np.empty(0, np.int64)
+        return cls(nothing, nothing, nothing, np.empty((0, width), np.float32))
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def merged(self, new: EventLog) -> tuple[EventLog, Array]:
+        """This log with `new` put in by time, after rows of the same time; and where the new rows went.
+
+        Ordinarily the new rows come last; late ones go where they belong.
+        """
+        both = EventLog(
+            np.concatenate([self.src, new.src]),
+            np.concatenate([self.dst, new.dst]),
+            np.concatenate([self.t, new.t]),
+            np.concatenate([self.msg, new.msg]),
+        )
+        place = np.arange(len(self), len(both))
+        if len(self) == 0 or len(new) == 0 or new.t[0] >= self.t[-1]:
+            return both, place
+        order = np.argsort(both.t, kind="stable")
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        return EventLog(both.src[order], both.dst[order], both.t[order], both.msg[order]), rank[place]
+
+    def index(
+        self, clock: Clock, ties: Ties, *, context: bool = True, device: str | torch.device = "cpu"
+    ) -> HistoryIndex:
+        """The HistoryIndex over these events."""
+        return HistoryIndex(
+            self.src, self.dst, self.t, self.msg, clock=clock, ties=ties, context=context, device=device
+        )
+
+    def arrays(self) -> dict[str, Array]:
+        """As they go into `state.safetensors`."""
+        return {"log.src": self.src, "log.dst": self.dst, "log.t": self.t, "log.msg": self.msg}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, Array]) -> EventLog:
+        return cls(arrays["log.src"], arrays["log.dst"], arrays["log.t"], arrays["log.msg"])

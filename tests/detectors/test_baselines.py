@@ -1,0 +1,196 @@
+"""The two yardsticks: boosting and isolation forest on context and edge features."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+from sdgad.detectors.baselines import boosting
+from sdgad.detectors.baselines.boosting import Boosting
+from sdgad.detectors.baselines.event_table import event_table, pseudo_table
+from sdgad.detectors.baselines.isolation_forest import IsolationForestDetector
+from sdgad.detectors.pseudo import PseudoAnomalies
+from sdgad.errors import InputError
+from sdgad.events.simulator import simulate_payments
+from sdgad.events.stream import EventStream
+
+TRAIN, VAL, TEST = simulate_payments(6000, anomaly_rate=0.02, seed=1).split()
+
+
+@pytest.fixture(scope="module")
+def supervised() -> Boosting:
+    return Boosting(device="cpu").fit(TRAIN, val=VAL, epochs=150)
+
+
+@pytest.fixture(scope="module")
+def tables(supervised: Boosting) -> tuple[np.ndarray, np.ndarray]:
+    """Training and validation events as rows."""
+    index = supervised._index(supervised._log)
+    table = event_table(index, torch.arange(len(index)))
+    return table[: len(TRAIN)], table[len(TRAIN) :]
+
+
+def auroc(detector: Boosting | IsolationForestDetector) -> float:
+    return float(roc_auc_score(TEST.label, detector.decision_function(TEST)))
+
+
+# ---------------------------------------------------------------------- the table
+def test_a_row_is_context_then_edge_features_of_real_and_hypothetical_events(supervised: Boosting) -> None:
+    index = supervised._index(supervised._log)
+    rows = torch.arange(50, 300)
+    table = event_table(index, rows)
+    assert table.dtype == np.float32
+    np.testing.assert_array_equal(table, np.hstack([index.stored_context(rows), index.msg(rows)]))
+    pseudo = PseudoAnomalies(index, rows)
+    same = pseudo.other_time(rows, rows)  # an event at its own time is itself
+    np.testing.assert_allclose(pseudo_table(index, same), table, rtol=1e-6)
+
+
+# ---------------------------------------------------------------------- boosting
+def test_boosting_finds_planted_anomalies_with_labels_and_beats_chance_without(supervised: Boosting) -> None:
+    assert auroc(supervised) > 0.85
+    unlabelled = Boosting(device="cpu").fit(TRAIN.with_labels("none"), val=VAL, epochs=60)
+    assert auroc(unlabelled) > 0.55
+
+
+def test_the_score_is_the_probability_of_scikit_learn(
+    supervised: Boosting, tables: tuple[np.ndarray, np.ndarray]
+) -> None:
+    """A model of just so many trees, fitted at once, says the same as the first trees of a larger one."""
+    train, val = tables
+    config = supervised.config
+    model = HistGradientBoostingClassifier(
+        learning_rate=config.learning_rate,
+        max_iter=len(supervised._trees.roots),
+        max_leaf_nodes=config.leaves,
+        min_samples_leaf=min(config.min_leaf, len(TRAIN) // 100),
+        l2_regularization=config.l2,
+        max_features=config.columns,
+        early_stopping=False,
+        random_state=0,
+    ).fit(train, TRAIN.label)
+    np.testing.assert_allclose(supervised.validation_scores_, model.predict_proba(val)[:, 1], rtol=1e-12)
+
+
+def test_validation_chooses_the_number_of_trees_by_the_mean_of_auroc_and_ap(
+    supervised: Boosting, tables: tuple[np.ndarray, np.ndarray]
+) -> None:
+    _, val = tables
+    trees = supervised._trees
+    chosen = len(trees.roots)
+
+    def value(count: int) -> float:
+        odds = boosting._first(trees, count).raw_score(val)
+        return float(roc_auc_score(VAL.label, odds) + average_precision_score(VAL.label, odds))
+
+    fewer = range(boosting.STRIDE, chosen, boosting.STRIDE)
+    assert len(fewer) > 3
+    assert value(chosen) > max(value(count) for count in fewer)
+
+
+def test_the_first_trees_need_no_other_nodes(
+    supervised: Boosting, tables: tuple[np.ndarray, np.ndarray]
+) -> None:
+    trees = supervised._trees
+    one = boosting._first(trees, 1)
+    assert len(one.value) == trees.roots[1]
+    assert len(boosting._first(trees, len(trees.roots)).value) == len(trees.value)
+    assert len(np.unique(one.raw_score(tables[1]))) > 1
+
+
+def test_epochs_cap_the_number_of_trees() -> None:
+    assert len(Boosting(device="cpu").fit(TRAIN, val=VAL, epochs=7)._trees.roots) <= 7
+
+
+def test_a_labelled_anomaly_and_its_like_score_higher_than_without_the_label() -> None:
+    few = TRAIN.with_labels("few-shot", k=3, seed=1)
+    known = few.label == 1
+    unlabelled_val = VAL.with_labels("none")
+    with_label = Boosting(device="cpu").fit(few, val=unlabelled_val, epochs=40)
+    without = Boosting(device="cpu").fit(TRAIN.with_labels("none"), val=unlabelled_val, epochs=40)
+
+    def share_above(detector: Boosting) -> np.ndarray:
+        scores = detector.decision_scores_
+        return (scores[~known][:, None] >= scores[known]).mean(0)
+
+    assert (share_above(with_label) < 0.02).all()
+    assert share_above(with_label).mean() < share_above(without).mean()
+
+
+def test_a_classifier_fits_where_validation_holds_one_class_only() -> None:
+    normal = VAL.with_columns(label=np.zeros(len(VAL)))
+    detector = Boosting(device="cpu").fit(TRAIN, val=normal, epochs=20)
+    assert len(detector._trees.roots) == 20
+    assert auroc(detector) > 0.7
+
+
+def test_overwhelming_odds_stay_inside_0_and_1(supervised: Boosting) -> None:
+    index, rows = supervised._index(supervised._log), torch.arange(5)
+    for odds in (1e6, -1e6):
+        extreme = Boosting(device="cpu")
+        extreme._trees = replace(supervised._trees, baseline=np.array(odds))
+        scores = extreme._score(index, rows)
+        assert ((scores > 0) & (scores < 1)).all()
+
+
+# ---------------------------------------------------------------------- isolation forest
+def test_an_isolation_forest_uses_no_label_and_scores_as_scikit_learn(
+    tables: tuple[np.ndarray, np.ndarray],
+) -> None:
+    train, val = tables
+    labelled = IsolationForestDetector(device="cpu", trees=30).fit(TRAIN, val=VAL)
+    unlabelled = IsolationForestDetector(device="cpu", trees=30).fit(TRAIN.with_labels("none"), val=VAL)
+    np.testing.assert_array_equal(labelled.validation_scores_, unlabelled.validation_scores_)
+    forest = IsolationForest(n_estimators=30, max_samples=256, random_state=0).fit(train)
+    np.testing.assert_allclose(labelled.validation_scores_, -forest.score_samples(val), rtol=1e-12)
+
+
+def test_a_tree_takes_all_events_where_there_are_fewer_than_samples() -> None:
+    detector = IsolationForestDetector(device="cpu", trees=5, samples=10_000).fit(TRAIN, val=VAL)
+    assert detector._trees.samples == len(TRAIN)
+
+
+# ---------------------------------------------------------------------- both
+@pytest.mark.parametrize("kind", [Boosting, IsolationForestDetector])
+@pytest.mark.parametrize("labels", ["all", "none"])
+def test_empty_and_constant_columns_are_no_obstacle(
+    kind: type[Boosting] | type[IsolationForestDetector], labels: str
+) -> None:
+    rng = np.random.default_rng(0)
+    count = 600
+    msg = np.stack([np.full(count, np.nan), np.full(count, 7.0), rng.normal(size=count)], 1)
+    events = EventStream(
+        rng.integers(0, 20, count), rng.integers(0, 20, count), np.arange(count), msg, rng.random(count) < 0.1
+    )
+    train, val, test = events.split()
+    scores = kind(device="cpu").fit(train.with_labels(labels), val=val, epochs=10).decision_function(test)  # type: ignore[arg-type]
+    assert ((scores > 0) & (scores < 1)).all()
+    assert len(np.unique(scores)) > 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "option", "value"),
+    [
+        (Boosting, "learning_rate", 0.0),
+        (Boosting, "learning_rate", float("nan")),
+        (Boosting, "max_iter", 0),
+        (Boosting, "leaves", 1),
+        (Boosting, "min_leaf", 0),
+        (Boosting, "l2", -1.0),
+        (Boosting, "columns", 1.5),
+        (Boosting, "seed", -1),
+        (IsolationForestDetector, "trees", 0),
+        (IsolationForestDetector, "samples", 1),
+        (IsolationForestDetector, "seed", -1),
+    ],
+)
+def test_options_out_of_range_are_named(
+    kind: type[Boosting] | type[IsolationForestDetector], option: str, value: float
+) -> None:
+    with pytest.raises(InputError, match=rf"^Option {option}={value}\b"):
+        kind(**{option: value})

@@ -1,0 +1,215 @@
+"""Trees as arrays: scikit-learn is the oracle, to the bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest
+
+from sdgad.detectors.baselines import trees
+from sdgad.detectors.baselines.trees import BoostedTrees, IsolationTrees
+from sdgad.errors import InputError, NotFittedError, SdgadError
+
+
+def table(seed: int, rows: int, columns: int, missing: float) -> np.ndarray:
+    """Continuous, coarse, heavy-tailed and constant columns, with holes."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(rows, columns))
+    x[:, 1::4] = np.round(x[:, 1::4])
+    x[:, 2::4] = np.exp(6 * x[:, 2::4])
+    x[:, 3::4] = 7.0
+    holes = rng.random(x.shape) < missing
+    holes[0] = False  # scikit-learn 1.9 cannot bin a column without any value
+    x[holes] = np.nan
+    return x
+
+
+def labels(x: np.ndarray, seed: int) -> np.ndarray:
+    noise = np.random.default_rng(seed + 1).normal(size=len(x))
+    y = (np.nan_to_num(x[:, 0]) + noise > 0).astype(np.int64)
+    y[:2] = (0, 1)
+    return y
+
+
+shapes = {
+    "seed": st.integers(0, 10_000),
+    "rows": st.integers(2, 400),
+    "columns": st.integers(1, 6),
+    "missing": st.sampled_from([0.0, 0.1, 0.9]),
+}
+
+
+@settings(max_examples=40, deadline=None)
+@given(**shapes, leaves=st.integers(2, 31), smallest=st.integers(1, 20))
+def test_boosted_log_odds_are_those_of_scikit_learn(
+    *, seed: int, rows: int, columns: int, missing: float, leaves: int, smallest: int
+) -> None:
+    x = table(seed, rows, columns, missing)
+    model = HistGradientBoostingClassifier(
+        max_iter=8, max_leaf_nodes=leaves, min_samples_leaf=smallest, early_stopping=False, random_state=seed
+    ).fit(x, labels(x, seed))
+    new = np.concatenate([x, table(seed + 2, 50, columns, 0.2)])
+    np.testing.assert_array_equal(
+        BoostedTrees.from_sklearn(model).raw_score(new), model.decision_function(new)
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(**shapes, share=st.sampled_from([1.0, 0.5]), bootstrap=st.booleans())
+def test_isolation_scores_are_those_of_scikit_learn(
+    *, seed: int, rows: int, columns: int, missing: float, share: float, bootstrap: bool
+) -> None:
+    x = table(seed, rows, columns, missing)
+    model = IsolationForest(n_estimators=12, max_features=share, bootstrap=bootstrap, random_state=seed).fit(
+        x
+    )
+    new = np.concatenate([x, table(seed + 2, 50, columns, 0.2)])
+    scores = IsolationTrees.from_sklearn(model).raw_score(new)
+    np.testing.assert_allclose(scores, -model.score_samples(new), rtol=1e-12)
+    assert ((scores > 0) & (scores < 1)).all()
+
+
+def test_a_far_row_scores_higher_than_a_common_one() -> None:
+    x = np.random.default_rng(0).normal(size=(500, 2))
+    forest = IsolationTrees.from_sklearn(IsolationForest(random_state=0).fit(x))
+    common, far = forest.raw_score([[0.0, 0.0], [9.0, -9.0]])
+    assert common < 0.5
+    assert far > 0.7
+
+
+def test_infinite_values_walk_as_in_scikit_learn() -> None:
+    x = table(0, 300, 3, 0.1)
+    odd = np.array([[np.inf, -np.inf, 1e300], [-np.inf, np.inf, -1e300], [np.nan, np.nan, np.nan]])
+    forest = IsolationForest(n_estimators=10, random_state=0).fit(x)
+    with np.errstate(over="ignore"):
+        expected = -forest.score_samples(odd)
+    np.testing.assert_allclose(IsolationTrees.from_sklearn(forest).raw_score(odd), expected, rtol=1e-12)
+
+
+def test_values_next_to_a_threshold_fall_on_the_same_side() -> None:
+    x = table(3, 400, 2, 0.0)
+    boosting = HistGradientBoostingClassifier(max_iter=5).fit(x, labels(x, 3))
+    forest = IsolationForest(n_estimators=5, random_state=0).fit(x)
+    for ours, reference in (
+        (BoostedTrees.from_sklearn(boosting), boosting.decision_function),
+        (IsolationTrees.from_sklearn(forest), lambda rows: -forest.score_samples(rows)),
+    ):
+        cuts = ours.threshold[~ours._is_leaf]
+        near = np.concatenate([cuts, np.nextafter(cuts, np.inf), np.nextafter(cuts, -np.inf)])
+        rows = np.stack([near, np.zeros_like(near)], axis=1)
+        np.testing.assert_allclose(ours.raw_score(rows), reference(rows), rtol=1e-12)
+
+
+def test_a_single_training_row_leaves_every_row_at_one_half() -> None:
+    model = IsolationForest(n_estimators=3, random_state=0).fit(np.ones((1, 2)))
+    new = np.array([[1.0, 1.0], [5.0, np.nan]])
+    np.testing.assert_array_equal(
+        IsolationTrees.from_sklearn(model).raw_score(new), -model.score_samples(new)
+    )
+
+
+@pytest.fixture(scope="module")
+def ensembles() -> tuple[BoostedTrees, IsolationTrees, np.ndarray]:
+    x = table(5, 700, 5, 0.1)
+    boosting = HistGradientBoostingClassifier(max_iter=30, random_state=0).fit(x, labels(x, 5))
+    forest = IsolationForest(n_estimators=30, random_state=0).fit(x)
+    return BoostedTrees.from_sklearn(boosting), IsolationTrees.from_sklearn(forest), x
+
+
+def test_arrays_and_back_gives_the_same_bits(
+    ensembles: tuple[BoostedTrees, IsolationTrees, np.ndarray],
+) -> None:
+    *both, x = ensembles
+    for ensemble in both:
+        arrays = {name: array.copy() for name, array in ensemble.arrays().items()}
+        again = type(ensemble).from_arrays(arrays)
+        np.testing.assert_array_equal(again.raw_score(x), ensemble.raw_score(x))
+
+
+def test_the_cut_into_chunks_and_the_memory_layout_change_no_bit(
+    ensembles: tuple[BoostedTrees, IsolationTrees, np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    *both, x = ensembles
+    for ensemble in both:
+        whole = ensemble.raw_score(x)
+        alone = np.concatenate([ensemble.raw_score(x[row : row + 1]) for row in range(40)])
+        np.testing.assert_array_equal(alone, whole[:40])
+        np.testing.assert_array_equal(ensemble.raw_score(np.asfortranarray(x)), whole)
+        with monkeypatch.context() as patch:
+            patch.setattr(trees, "PAIRS_AT_ONCE", 1000)
+            np.testing.assert_array_equal(ensemble.raw_score(x), whole)
+
+
+def test_no_rows_give_no_scores(ensembles: tuple[BoostedTrees, IsolationTrees, np.ndarray]) -> None:
+    for ensemble in ensembles[:2]:
+        assert ensemble.raw_score(np.empty((0, 5))).shape == (0,)
+
+
+def test_rows_of_another_width_are_refused(
+    ensembles: tuple[BoostedTrees, IsolationTrees, np.ndarray],
+) -> None:
+    for ensemble in ensembles[:2]:
+        with pytest.raises(InputError, match="read 5 columns"):
+            ensemble.raw_score(np.zeros((3, 4)))
+
+
+def broken(name: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    changes = {
+        "child": np.zeros_like,  # a walk would never end
+        "feature": lambda a: a + 5,
+        "roots": lambda a: a + len(arrays["value"]),
+        "threshold": lambda a: a.astype(np.float32),
+        "value": lambda a: a[:-1],
+        "missing_left": lambda a: a.astype(np.uint8),
+        "columns": lambda a: a.reshape(1),
+    }
+    return arrays | {name: changes[name](arrays[name])}
+
+
+@pytest.mark.parametrize(
+    "name", ["child", "feature", "roots", "threshold", "value", "missing_left", "columns"]
+)
+def test_arrays_that_are_no_trees_are_refused(
+    ensembles: tuple[BoostedTrees, IsolationTrees, np.ndarray], name: str
+) -> None:
+    for ensemble in ensembles[:2]:
+        with pytest.raises(InputError, match="does not describe decision trees"):
+            type(ensemble).from_arrays(broken(name, ensemble.arrays()))
+
+
+def test_missing_and_unknown_arrays_are_named(
+    ensembles: tuple[BoostedTrees, IsolationTrees, np.ndarray],
+) -> None:
+    boosted, forest, _ = ensembles
+    with pytest.raises(InputError, match="baseline, samples"):
+        BoostedTrees.from_arrays(forest.arrays())
+    with pytest.raises(InputError, match="unknown: more"):
+        BoostedTrees.from_arrays(boosted.arrays() | {"more": np.zeros(1)})
+
+
+def test_models_that_do_not_fit_are_refused() -> None:
+    x = table(1, 60, 2, 0.0)
+    with pytest.raises(NotFittedError, match="must be fitted"):
+        BoostedTrees.from_sklearn(HistGradientBoostingClassifier())
+    with pytest.raises(NotFittedError, match="must be fitted"):
+        IsolationTrees.from_sklearn(IsolationForest())
+    three = HistGradientBoostingClassifier(max_iter=2).fit(x, np.arange(60) % 3)
+    with pytest.raises(InputError, match="has 3"):
+        BoostedTrees.from_sklearn(three)
+    coded = np.abs(np.round(x))
+    categorical = HistGradientBoostingClassifier(max_iter=2, categorical_features=[0]).fit(
+        coded, labels(x, 1)
+    )
+    with pytest.raises(InputError, match="categorical"):
+        BoostedTrees.from_sklearn(categorical)
+
+
+def test_a_scikit_learn_with_other_private_names_gets_one_sentence() -> None:
+    x = table(1, 60, 2, 0.0)
+    for name in ("_predictors", "_baseline_prediction"):
+        model = HistGradientBoostingClassifier(max_iter=2).fit(x, labels(x, 1))
+        delattr(model, name)
+        with pytest.raises(SdgadError, match=f"scikit-learn .* does not find them.*{name}"):
+            BoostedTrees.from_sklearn(model)
