@@ -293,6 +293,16 @@ def test_a_late_event_is_scored_against_what_came_before_it(detector: Detector) 
         np.testing.assert_allclose(again, detector.validation_scores_[row : row + 1], atol=CLOSE)
 
 
+def test_events_of_the_history_are_scored_where_they_stand(detector: Detector) -> None:
+    before = len(detector._log)
+    seen = np.concatenate([detector.decision_scores_, detector.validation_scores_])
+    past = PAYMENTS.stream()[: len(seen)]
+    earlier = past.t < END  # rows at the very end of the history may be new ones of the same moment
+    np.testing.assert_allclose(detector.decision_function(past)[earlier], seen[earlier], atol=CLOSE)
+    detector.update(past)
+    assert len(detector._log) == before + int(np.sum(~earlier))
+
+
 def test_events_without_a_feature_that_the_model_knows_are_refused(detector: Detector) -> None:
     events = EventStream(["a"], ["b"], [END], [[1.0]], features=(FeatureColumn("amount"),), clock=TEST.clock)
     with pytest.raises(InputError, match="'channel'"):

@@ -63,3 +63,25 @@ def test_arrays_and_back_are_the_same_log(stream: Stream) -> None:
     index = log.index(stream.clock, "strict")
     rows = torch.arange(len(stream))
     assert torch.equal(index.stored_context(rows), stream.index("strict").stored_context(rows))
+
+
+ROW = st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 2), st.sampled_from([-1.5, 0.0, 2.0]))
+
+
+@settings(max_examples=200, deadline=None)
+@given(held=st.lists(ROW, max_size=14), again=st.lists(ROW, max_size=14), width=st.integers(0, 2))
+def test_rows_that_a_log_holds_are_found_one_to_one(
+    held: list[tuple[int, int, int, float]], again: list[tuple[int, int, int, float]], width: int
+) -> None:
+    def log(rows: list[tuple[int, int, int, float]]) -> EventLog:
+        t, src, dst, value = np.array(rows, np.float64).reshape(-1, 4).T
+        msg = np.repeat(value[:, None], width, 1).astype(np.float32)
+        return EventLog(src.astype(np.int64), dst.astype(np.int64), t, msg)
+
+    held = sorted(held, key=lambda row: row[0])
+    key = 4 if width else 3
+    free = list(enumerate(held))
+    for row, place in zip(again, log(held).find(log(again)), strict=True):
+        expected = next((i for i, old in free if old[:key] == row[:key]), -1)
+        assert place == expected
+        free = [(i, old) for i, old in free if i != expected]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal, Self
 
@@ -25,6 +25,8 @@ from sdgad.events.stream import Array, ColumnNames, EventStream
 from sdgad.events.vocabulary import NodeTable
 from sdgad.history.index import HistoryIndex, Ties
 from sdgad.history.log import EventLog
+
+logger = logging.getLogger("sdgad.detectors")
 
 MIN_TRAIN, MIN_VAL = 16, 4
 HOLD_OUT = 0.2
@@ -103,6 +105,10 @@ class Detector(ABC):
     def _restore(self, weights: dict[str, Array], calibration: dict[str, Any]) -> None:
         """The inverse of `_weights` and `_calibration`."""
 
+    def _fit_scores(self, task: Task) -> tuple[Array, Array]:
+        """Scores of the training and the validation events, right after learning."""
+        return self._score(task.index, task.train), self._score(task.index, task.val)
+
     def _calibration(self) -> dict[str, Any]:
         """Numbers that turn what the model computes into a score."""
         return {}
@@ -155,8 +161,7 @@ class Detector(ABC):
         task = Task(index, rows[first:middle], rows[middle:], torch.from_numpy(label).to(index.device))
         self._learn(task, epochs=epochs, progress=progress)
 
-        self.decision_scores_ = self._score(index, task.train)
-        self.validation_scores_ = self._score(index, task.val)
+        self.decision_scores_, self.validation_scores_ = self._fit_scores(task)
         span = float(val.t[-1] - val.t[0]) * self._clock.seconds
         self._validation = ValidationScores(self.validation_scores_, label[middle:], span)
         self._p_values = self._conformal()
@@ -181,7 +186,7 @@ class Detector(ABC):
         self._need_fit()
         _, new = self._border(events)
         kept = self._in_time(new, events)
-        merged, place = self._log.merged(_take(new, kept))
+        merged, place = self._log_with(new.take(kept))
         scores = np.full(len(events), np.nan)
         if len(place):
             index = self._index(merged)
@@ -211,7 +216,7 @@ class Detector(ABC):
         """Move the history forward: these events now count as past. Nothing is learned."""
         self._need_fit()
         nodes, new = self._border(events)
-        self._log, _ = self._log.merged(_take(new, self._in_time(new, events)))
+        self._log, _ = self._log_with(new.take(self._in_time(new, events)))
         self._nodes = nodes
         return self
 
@@ -264,6 +269,28 @@ class Detector(ABC):
             row = int(events.row[np.flatnonzero(late)[0]])
             raise InputError(f"Row {row + 1} is older than the end of the model's history (late='error').")
         return np.flatnonzero(~late)
+
+    def _log_with(self, new: EventLog) -> tuple[EventLog, Array]:
+        """The history with new events put in, and where these stand.
+
+        A row older than the end of the history that the history holds already is not put in again: it was fitted on, or
+        is delivered twice, and is scored where it stands.
+        """
+        known = np.full(len(new), -1)
+        if len(self._log):
+            late = new.t < self._log.t[-1]
+            known[late] = self._log.find(new.take(np.flatnonzero(late)))
+        again = known >= 0
+        if again.any():
+            logger.warning("%d of %d events are in the model's history already.", again.sum(), len(new))
+        fresh = new.take(np.flatnonzero(~again))
+        merged, added = self._log.merged(fresh)
+        place = np.empty(len(new), np.int64)
+        place[~again] = added
+        place[again] = known[again] + np.searchsorted(
+            fresh.t, self._log.t[known[again]]
+        )  # late ones moved them on
+        return merged, place
 
     def _index(self, log: EventLog) -> HistoryIndex:
         device = choose_device(self.config.device)
@@ -355,7 +382,3 @@ def hold_out(events: EventStream) -> tuple[EventStream, EventStream]:
     """Training events and, the last 20% by time, validation events."""
     cut = max(len(events) - max(int(len(events) * HOLD_OUT), MIN_VAL), 0)
     return events[:cut], events[cut:]
-
-
-def _take(log: EventLog, rows: Array | Sequence[int]) -> EventLog:
-    return EventLog(log.src[rows], log.dst[rows], log.t[rows], log.msg[rows])

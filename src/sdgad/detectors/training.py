@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor, nn
 
+from sdgad.detectors.progress import EpochBar
+
 logger = logging.getLogger("sdgad.training")
 
 B = TypeVar("B")
@@ -53,8 +55,8 @@ def train(
 ) -> Record:
     """Minimise the sum of `losses` by AdamW; keep the weights of the epoch with the highest `select` in `validate()`.
 
-    Weight decay acts on matrices only: biases, norms, tables of one row and frozen parameters are left alone. Ctrl-C ends
-    the training and keeps the best checkpoint so far. Ties keep the earlier epoch.
+    Weight decay acts on matrices only: biases, norms, other vectors and frozen parameters are left alone. Ctrl-C ends
+    the training and keeps the best checkpoint so far. Ties keep the earlier epoch; a `select` of NaN counts as −∞.
     """
     decayed = [p for p in model.parameters() if p.requires_grad and p.ndim > 1]
     plain = [p for p in model.parameters() if p.requires_grad and p.ndim <= 1]
@@ -70,7 +72,7 @@ def train(
     record = Record()
     average = _Average(model, schedule.average)
     best, best_value = average.state(), -math.inf
-    bar = _Bar(schedule.epochs, num_batches) if progress else None
+    bar = EpochBar(schedule.epochs, num_batches) if progress else None
     try:
         with bar or nullcontext():
             for epoch in range(1, schedule.epochs + 1):
@@ -100,15 +102,18 @@ def train(
                 )
                 if bar:
                     bar.epoch(entry)
-                if figures["select"] > best_value or record.best_epoch == 0:
-                    best, best_value, record.best_epoch = average.state(), figures["select"], epoch
+                reached = -math.inf if math.isnan(figures["select"]) else figures["select"]
+                if reached > best_value or record.best_epoch == 0:
+                    best, best_value, record.best_epoch = average.state(), reached, epoch
                 elif epoch - record.best_epoch >= schedule.patience:
                     break
     except KeyboardInterrupt:
         record.interrupted = True
-        logger.warning("Training was interrupted; the best checkpoint (epoch %d) is kept.", record.best_epoch)
         if record.best_epoch == 0:
+            logger.warning("Training was interrupted in its first epoch; what it had learned so far is kept.")
             best = average.state()
+        else:
+            logger.warning("Training was interrupted; the best epoch so far (%d) is kept.", record.best_epoch)
     model.load_state_dict(best)
     model.eval()
     return record
@@ -159,41 +164,3 @@ class _Swapped(AbstractContextManager[None]):
 
     def __exit__(self, *_: object) -> None:
         self._swap()
-
-
-class _Bar(AbstractContextManager["_Bar"]):
-    """A rich progress bar with the loss parts and validation figures of the last epoch."""
-
-    def __init__(self, epochs: int, num_batches: int) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        self.progress = Progress(
-            TextColumn("epoch {task.fields[epoch]}"),
-            BarColumn(24),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[note]}"),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        self.epochs = epochs
-        self.num_batches = num_batches
-        self.task = self.progress.add_task("", total=num_batches, epoch=f"1/{epochs}", note="")
-
-    def __enter__(self) -> _Bar:
-        self.progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.progress.stop()
-
-    def step(self) -> None:
-        self.progress.advance(self.task)
-
-    def epoch(self, entry: dict[str, float]) -> None:
-        shown = "  ".join(
-            f"{name} {value:.3f}" for name, value in entry.items() if name not in ("epoch", "select")
-        )
-        following = min(int(entry["epoch"]) + 1, self.epochs)
-        self.progress.update(self.task, completed=0, epoch=f"{following}/{self.epochs}", note=shown)

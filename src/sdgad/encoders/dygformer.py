@@ -28,7 +28,7 @@ class DyGFormerConfig(EncoderConfig):
 
 @encoders.register("dygformer")
 class DyGFormer(Encoder):
-    """DyGFormer (Yu et al. 2023), methods.md 2.8.
+    """DyGFormer (Yu et al. 2023).
 
     Sequence of an endpoint: self (no features, gap 0), L past events, current event. Channels per position:
     edge features, context features, φ(gap), and co-occurrence MLP(own count) + MLP(cross count), where a

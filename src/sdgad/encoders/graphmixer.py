@@ -15,7 +15,7 @@ from sdgad.history.window import WindowShape
 
 @encoders.register("graphmixer")
 class GraphMixer(TokenEncoder):
-    """GraphMixer (Cong et al. 2023), link encoder, methods.md 2.7.
+    """GraphMixer (Cong et al. 2023), link encoder.
 
     x = tokens of the L past events and the current one; x ← MixerBlock(x) per layer;
     z = W · mean_visible(LN(x)) + b. The endpoints do not see each other. The published φ is frozen.

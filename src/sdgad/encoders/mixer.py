@@ -1,4 +1,4 @@
-"""MLP-mixer block (GraphMixer, FreeDyG), methods.md 1.4."""
+"""MLP-mixer block (GraphMixer, FreeDyG)."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from sdgad.history.window import WindowShape
 
 @encoders.register("tcl")
 class TCL(TokenEncoder):
-    """TCL (Wang et al. 2021) with first-hop histories, methods.md 2.5.
+    """TCL (Wang et al. 2021) with first-hop histories, as DyGLib has it.
 
     Sequence of an endpoint: self token, L past events, current event; token + depth[position], the position
     running from 0 to L + 1. Each layer applies one post-norm block twice: h = Block(x, x) within each stream,

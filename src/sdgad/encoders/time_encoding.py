@@ -12,7 +12,7 @@ LOG_SCALE = 5.0
 
 
 class TimeEncoding(nn.Module):
-    """φ(Δ)_m = cos(ω_m Δ + b_m), ω_m = 10^(−9 (m−1)/(M−1)), b_m = 0, for a gap of Δ seconds (methods.md 1.3).
+    """φ(Δ)_m = cos(ω_m Δ + b_m), ω_m = 10^(−9 (m−1)/(M−1)), b_m = 0, for a gap of Δ seconds.
 
     `log_gap` appends log(1 + Δ)/5, a number that is smooth over the whole range from a second to years, where
     each cosine is informative only near its own period.

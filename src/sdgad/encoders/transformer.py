@@ -1,4 +1,4 @@
-"""Transformer blocks: post-norm (TCL, CAWN) and pre-norm (DyGFormer), methods.md 1.4."""
+"""Transformer blocks: post-norm (TCL, CAWN) and pre-norm (DyGFormer)."""
 
 from __future__ import annotations
 

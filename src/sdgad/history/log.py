@@ -31,6 +31,10 @@ class EventLog:
     def __len__(self) -> int:
         return len(self.t)
 
+    def take(self, rows: Array) -> EventLog:
+        """Some of the rows, by number, in order."""
+        return EventLog(self.src[rows], self.dst[rows], self.t[rows], self.msg[rows])
+
     def merged(self, new: EventLog) -> tuple[EventLog, Array]:
         """This log with `new` put in by time, after rows of the same time; and where the new rows went.
 
@@ -48,7 +52,45 @@ class EventLog:
         order = np.argsort(both.t, kind="stable")
         rank = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order))
-        return EventLog(both.src[order], both.dst[order], both.t[order], both.msg[order]), rank[place]
+        return both.take(order), rank[place]
+
+    def find(self, new: EventLog) -> Array:
+        """Where each new row stands in this log already, to the last bit of its features; −1 where it does not.
+
+        The n-th of equal rows is the n-th of equal rows here, so that duplicates are matched one to one.
+        """
+        found = np.full(len(new), -1)
+        if len(self) == 0 or len(new) == 0:
+            return found
+        first = int(np.searchsorted(self.t, new.t.min()))
+        both = [
+            np.concatenate([old[first:], more]) for old, more in zip(self._keys(), new._keys(), strict=True)
+        ]
+        old = len(self) - first
+        order = np.lexsort(both)  # stable: of equal rows those of the log come first, in their order
+        fresh = np.ones(len(order), bool)
+        fresh[1:] = np.any([key[order][1:] != key[order][:-1] for key in both], axis=0)
+        group = np.cumsum(fresh) - 1
+        start = np.flatnonzero(fresh)
+        held = np.bincount(group, weights=order < old).astype(np.int64)[
+            group
+        ]  # rows of the log that are equal to it
+        nth = np.arange(len(order)) - start[group] - held  # of the new rows among its equals
+        match = (nth >= 0) & (nth < held)
+        found[order[match] - old] = first + order[start[group[match]] + nth[match]]
+        return found
+
+    def _keys(self) -> list[Array]:
+        """Columns that are equal for equal rows."""
+        if self.msg.shape[1] == 0:
+            return [self.dst, self.src, self.t]
+        rows = np.ascontiguousarray(self.msg)
+        return [
+            rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))[:, 0],
+            self.dst,
+            self.src,
+            self.t,
+        ]
 
     def index(
         self, clock: Clock, ties: Ties, *, context: bool = True, device: str | torch.device = "cpu"

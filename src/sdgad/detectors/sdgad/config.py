@@ -9,6 +9,7 @@ from typing import Any, Literal
 from sdgad.configuration import build, unknown_option
 from sdgad.detectors.base import DetectorConfig
 from sdgad.detectors.sdgad.boundary import Form
+from sdgad.detectors.sdgad.density import densities
 from sdgad.encoders.base import EncoderConfig, encoders
 from sdgad.errors import InputError
 
@@ -86,7 +87,7 @@ PAPER: dict[str, Any] = {
     "epochs": 200, "patience": 10, "learning_rate": 1e-3, "weight_decay": 1e-5, "average": 0.0, "projection": 64,
     "head_dropout": 0.0, "lambda_boundary": 1.0, "lambda_restriction": 0.5,
 }  # fmt: skip
-"""The printed hyper-parameters and protocol, with the repaired losses (methods.md 6.3, 7)."""
+"""The printed hyper-parameters and protocol, with the repaired losses."""
 
 PAPER_BY_DATASET: dict[str, dict[str, Any]] = {
     "wikipedia": {"history": 2, "lambda_boundary": 1.0, "lambda_restriction": 0.5},
@@ -124,5 +125,6 @@ def configure(options: Mapping[str, Any]) -> SDGADConfig:
         raise InputError(unknown_option(unknown[0], sorted(own | of_encoder)))
     encoder_options = {**base.get("encoder_options", {}), **options.get("encoder_options", {}), **extra}
     config = build(SDGADConfig, {**base, **options, "encoder_options": encoder_options})
-    config.encoder_config()  # unknown or ill-typed encoder options fail here, not in the middle of a fit
+    config.encoder_config()  # unknown names and ill-typed encoder options fail here, not in the middle of a fit
+    densities.get(config.density)
     return config

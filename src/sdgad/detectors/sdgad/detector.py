@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any, ClassVar
@@ -25,13 +24,12 @@ from sdgad.history.index import HistoryIndex
 from sdgad.history.window import Window, WindowShape
 from sdgad.metrics import best_f1_threshold
 
-logger = logging.getLogger("sdgad.sdgad")
-
 SCORE_BATCH = 2048
-SCALE_SAMPLE = 20_000  # training events from which bin edges are taken
+SCALE_SAMPLE = 20_000  # training and validation events, without their labels, for bin edges and whitening
 FEW_LABELS = 20  # below this many labelled anomalies, pseudo-anomalies join in
-PSEUDO_WEIGHT = 0.2  # their say beside a real label
-F1_SLACK = 0.05  # the boundary finds as much as it can within 5% of the best validation F1
+PSEUDO_WEIGHT = 0.2  # the say of one of them beside that of a normal event
+FEW_WEIGHT = 0.1  # the say of all the few labelled anomalies together, as a share of the batch
+F1_SLACK = 0.1  # the boundary finds as much as it can within 10% of the best validation F1
 HIGH = 0.95  # ℓ_hi is this quantile of training normals
 
 
@@ -107,7 +105,7 @@ class SDGAD(Detector):
         anomalous = task.label[rows] == 1
         weight = torch.ones(len(rows), device=rows.device)
         if len(always):
-            weight = torch.where(anomalous, 0.1 * len(rows) / len(always), weight)
+            weight = torch.where(anomalous, FEW_WEIGHT * len(rows) / len(always), weight)
         if pseudo is not None:
             made = pseudo.draw(rows[: len(rows) - len(always) : 2], self._generator)
             window = window.joined(task.index.window(made.query, self.config.history, made.msg))
@@ -129,8 +127,11 @@ class SDGAD(Detector):
         self._join = UNLABELLED
         if both and model.known is not None:
             self._join = max(JOINS, key=lambda join: mixture(label, -self._joined_ell(val_evidence, join)))
-        ell = self._joined_ell(train_evidence, self._join)[normal.cpu().numpy()]
-        val_ell = self._joined_ell(val_evidence, self._join)
+        self._fit_ell = (
+            self._joined_ell(train_evidence, self._join),
+            self._joined_ell(val_evidence, self._join),
+        )
+        ell, val_ell = self._fit_ell[0][normal.cpu().numpy()], self._fit_ell[1]
         boundary = float(np.quantile(ell, self.config.alpha))
         if both:
             boundary = -(best_f1_threshold(label, -val_ell, slack=F1_SLACK) or 0.0)
@@ -139,6 +140,12 @@ class SDGAD(Detector):
             self._score_map = PrintedScore()
         else:
             self._score_map = CalibratedScore(boundary=boundary, high=float(np.quantile(ell, HIGH)))
+
+    def _fit_scores(self, task: Task) -> tuple[Array, Array]:  # noqa: ARG002
+        """The calibration has encoded these events already."""
+        train_ell, val_ell = self._fit_ell
+        del self._fit_ell
+        return self._score_map(train_ell), self._score_map(val_ell)
 
     # ------------------------------------------------------------------ score
     @torch.no_grad()

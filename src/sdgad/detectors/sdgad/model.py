@@ -83,7 +83,8 @@ class SDGADModel(nn.Module):
         config = self.config
         h, plain = self.event(window)
         x = self.project(torch.cat([h.detach() + self.share * (h - h.detach()), plain], 1))
-        likelihood = self.density(x if config.joint else x.detach())
+        # the same numbers as x; `joint` lets their gradient into the encoder whatever the share of the shell's
+        likelihood = self.density(self.project(torch.cat([h, plain], 1)) if config.joint else x.detach())
         normal = (~anomalous).to(x.dtype)
         parts = {"likelihood": -(likelihood * normal).sum() / normal.sum().clamp(min=1)}
         self.boundary.follow(likelihood, anomalous)
@@ -106,7 +107,7 @@ class SDGADModel(nn.Module):
 
     @torch.no_grad()
     def fit_scales(self, context: Tensor, msg: Tensor, sample: Window) -> None:
-        """Means, spreads and bin edges of the inputs; and a projection that starts by whitening the event's own numbers.
+        """Scales of the inputs, bin edges from a sample, and a projection that starts by whitening the event's own numbers.
 
         In many dimensions whitened normals concentrate near a sphere (the soap bubble of the paper's section on restriction);
         scaled to E‖x‖² = 1 that is the shell between r_min and r_max, and what is rare lies outside from the first step on.

@@ -30,7 +30,7 @@ class OwnFeatures(nn.Module):
         )  # fmt: skip
 
     def fit(self, window: Window) -> None:
-        """Bin edges from training events."""
+        """Bin edges from a sample of events."""
         self.bins.fit(self.values(window))
 
     def values(self, window: Window) -> Tensor:

@@ -34,7 +34,7 @@ class EventVector(nn.Module):
 
     @torch.no_grad()
     def fit_scales(self, context: Tensor, msg: Tensor, sample: Window) -> None:
-        """Means, spreads and bin edges, from training events."""
+        """Means and spreads from training events; bin edges from a sample of events, whose labels have no say."""
         self.scale.fit(context, msg)
         if self.own is not None:
             self.own.fit(self.scale(sample))
