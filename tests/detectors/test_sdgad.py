@@ -145,7 +145,9 @@ def test_options_of_the_encoder_find_their_way(window: Window) -> None:
         ({"projection": 1}, r"projection=1 must be at least 2"),
         ({"epochs": 0}, r"epochs=0 must be at least 1"),
         ({"history": 0}, r"history=0 must be at least 1"),
-        ({"dropout": 1.5}, r"dropout=1.5"),
+        ({"dropout": 1.5}, r"^dropout=1.5"),
+        ({"head_dropout": 1.0}, r"head_dropout=1.0 must lie in \[0, 1\)"),
+        ({"average": 1.0}, r"average=1.0 must lie in \[0, 1\)"),
     ],
 )
 def test_wrong_options_are_refused_before_any_fit_in_one_sentence(
@@ -385,7 +387,7 @@ def test_the_joint_log_likelihood_is_its_formula_and_falls_with_either_evidence(
 
 def test_the_units_of_evidence_are_those_of_training_normals(labelled: SDGAD) -> None:
     model, task = labelled._model, task_of(labelled)
-    evidence = labelled._evidence(task.index, task.train[task.train_label != 1])
+    evidence = labelled._evidence(task.index, task.train).take(task.train_label != 1)
     assert evidence.odds is not None
     assert model.boundary.normal.item() == evidence.ell.sort().values[int(0.01 * len(evidence.ell))].item()
     assert model.spread.item() == pytest.approx(evidence.ell.numpy().std(), rel=1e-5)
@@ -417,6 +419,12 @@ def test_the_paper_judges_by_f1_at_a_half_and_the_mixture_breaks_ties() -> None:
     figures, ell = judged(detector)
     f1 = f1_score(VAL.label, PrintedScore()(ell) >= 0.5)
     assert figures == pytest.approx({"F1": f1, "select": f1 + 1e-3 * mixture(VAL.label, -ell)})
+
+    spread_out = 3.0 * VAL.label + np.linspace(0, 12, len(VAL))  # −ℓ; score ½ lies at ℓ = −10 log 2
+    selection = Selection(detector._evidence, detector._evidence_of, detector._model, task_of(detector))
+    f1 = f1_score(VAL.label, spread_out >= 10 * np.log(2))
+    assert f1 > 0
+    assert selection._with_labels(spread_out)["F1"] == pytest.approx(f1)
 
 
 def test_without_labels_an_epoch_is_judged_by_held_out_pseudo_anomalies_and_the_likelihood(

@@ -41,6 +41,11 @@ class DetectorConfig:
     late: Literal["score", "drop", "error"] = "score"
     device: str = "auto"
 
+    def __post_init__(self) -> None:
+        if self.seed < 0:
+            raise InputError(f"Option seed={self.seed} must be at least 0.")
+        choose_device(self.device)
+
 
 @dataclass(frozen=True)
 class Task:
@@ -61,6 +66,14 @@ class Task:
     @property
     def val_label(self) -> Tensor:
         return self.label[self.val]
+
+    @property
+    def val_has_both_classes(self) -> bool:
+        """Whether validation can tell good from bad; an unknown label counts as normal."""
+        return 0 < int((self.val_label == 1).sum()) < len(self.val)
+
+
+FitScores = tuple[Array, Array]  # of the training and of the validation events
 
 
 class Detector(ABC):
@@ -90,8 +103,8 @@ class Detector(ABC):
 
     # ------------------------------------------------------------------ what a detector implements
     @abstractmethod
-    def _learn(self, task: Task, *, epochs: int | None, progress: bool) -> None:
-        """Learn from the task."""
+    def _learn(self, task: Task, *, epochs: int | None, progress: bool) -> FitScores:
+        """Learn from the task; returns what `_score` gives for its events."""
 
     @abstractmethod
     def _score(self, index: HistoryIndex, rows: Tensor) -> Array:
@@ -105,8 +118,7 @@ class Detector(ABC):
     def _restore(self, weights: dict[str, Array], calibration: dict[str, Any]) -> None:
         """The inverse of `_weights` and `_calibration`."""
 
-    def _fit_scores(self, task: Task) -> tuple[Array, Array]:
-        """Scores of the training and the validation events, right after learning."""
+    def _score_both(self, task: Task) -> FitScores:
         return self._score(task.index, task.train), self._score(task.index, task.val)
 
     def _calibration(self) -> dict[str, Any]:
@@ -128,6 +140,8 @@ class Detector(ABC):
         progress: bool = False,
     ) -> Self:
         """Learn from `train`; select and calibrate on `val`, or on the last 20% by time where none is given."""
+        if epochs is not None and epochs < 1:
+            raise InputError(f"epochs={epochs} must be at least 1.")
         if val is None:
             train, val = hold_out(train)
         if len(train) < MIN_TRAIN or len(val) < MIN_VAL:
@@ -135,10 +149,9 @@ class Detector(ABC):
                 f"There are too few events to fit: {len(train)} for training and {len(val)} for validation, "
                 f"where at least {MIN_TRAIN} and {MIN_VAL} are needed."
             )
-        if val.t[0] < train.t[-1]:
-            raise InputError("The validation events begin before the training events end.")
         if (train.label == 1).all():
             raise InputError("Every training event is labelled anomalous: there is no normal one to learn.")
+        self._fitted = False
         self._clock = train.clock
         self._names = train.names
         self._features = FeatureEncoder.fit(train)
@@ -148,6 +161,8 @@ class Detector(ABC):
         parts = [part for part in (past, train, val) if part is not None]
         for part in parts:
             self._nodes, new = self._border(part)
+            if len(self._log) and new.t[0] < self._log.t[-1]:
+                raise InputError("The validation events begin before the training events end.")
             self._log, _ = self._log.merged(new)
 
         index = self._index(self._log)
@@ -159,10 +174,9 @@ class Detector(ABC):
         label[:first] = np.nan
         rows = torch.arange(len(index), device=index.device)
         task = Task(index, rows[first:middle], rows[middle:], torch.from_numpy(label).to(index.device))
-        self._learn(task, epochs=epochs, progress=progress)
+        self.decision_scores_, self.validation_scores_ = self._learn(task, epochs=epochs, progress=progress)
 
-        self.decision_scores_, self.validation_scores_ = self._fit_scores(task)
-        span = float(val.t[-1] - val.t[0]) * self._clock.seconds
+        span = float(self._log.t[-1] - self._log.t[middle]) * self._clock.seconds
         self._validation = ValidationScores(self.validation_scores_, label[middle:], span)
         self._p_values = self._conformal()
         self._fitted = True
@@ -210,6 +224,7 @@ class Detector(ABC):
     @property
     def labels_(self) -> Array:
         """The decisions on the training events."""
+        self._need_fit()
         return (self.decision_scores_ >= self.threshold_).astype(np.int64)
 
     def update(self, events: EventStream) -> Self:
@@ -306,8 +321,10 @@ class Detector(ABC):
         return asdict(self.config)
 
     def set_params(self, **options: Any) -> Self:
-        """Change options; takes effect at the next fit."""
+        """Change options: `late` and `device` act at once, any other asks for a new fit."""
         self.config = self.configure({**self.get_params(), **options})
+        if not set(options) <= {"late", "device"}:
+            self._fitted = False
         return self
 
     def __repr__(self) -> str:

@@ -10,6 +10,8 @@ from torch import Tensor
 
 from sdgad.history.index import HistoryIndex, Query
 
+FEW_LABELS = 20  # below this many labelled anomalies, pseudo-anomalies join in
+
 
 @dataclass(frozen=True)
 class PseudoEvents:

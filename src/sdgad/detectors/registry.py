@@ -35,4 +35,6 @@ def load(path: str | os.PathLike[str]) -> Detector:
     try:
         return detectors.get(str(files.config.get("detector"))).from_files(files)
     except (InputError, ModelFolderError) as problem:
-        raise ModelFolderError(f"The model folder {path} cannot be used: {problem}.") from None
+        raise ModelFolderError(
+            f"The model folder {path} cannot be used: {str(problem).rstrip('.')}."
+        ) from None

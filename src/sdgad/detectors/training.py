@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Any, TypeVar
 
 import torch
@@ -38,6 +39,7 @@ class Record:
     """What happened: one entry of loss parts and validation figures per epoch, and which epoch was kept."""
 
     epochs: list[dict[str, float]] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)  # of each epoch, without its validation
     best_epoch: int = 0
     interrupted: bool = False
 
@@ -77,6 +79,7 @@ def train(
         with bar or nullcontext():
             for epoch in range(1, schedule.epochs + 1):
                 model.train()
+                start = perf_counter()
                 totals: dict[str, Tensor] = {}
                 for batch in batches(epoch):
                     parts = losses(batch)
@@ -92,6 +95,7 @@ def train(
                     if bar:
                         bar.step()
                 means = {name: float(value) / num_batches for name, value in totals.items()}
+                record.seconds.append(perf_counter() - start)
                 model.eval()
                 with average.applied(), torch.no_grad():
                     figures = validate()

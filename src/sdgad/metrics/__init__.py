@@ -7,6 +7,7 @@ from sdgad.metrics.ranking import (
     PrecisionRecallCurve,
     auroc,
     average_precision,
+    mixture,
     precision_at_k,
     precision_recall_curve,
 )
@@ -20,6 +21,7 @@ __all__ = [
     "confusion",
     "Confusion",
     "evaluate",
+    "mixture",
     "PAPER_THRESHOLDS",
     "precision_at_k",
     "precision_recall_curve",

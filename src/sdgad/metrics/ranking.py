@@ -123,3 +123,9 @@ def precision_at_k(label: Any, score: Any, k: int) -> float | None:
 def precision_recall_curve(label: Any, score: Any) -> PrecisionRecallCurve:
     """Precision and recall at every distinct score, for figures."""
     return Ranking.of(labelled(label, score)).precision_recall_curve()
+
+
+def mixture(label: Any, score: Any) -> float:
+    """Mean of AUROC and AP, by which epochs and trees are chosen; 0 with one class. AP alone overfits a handful of anomalies."""
+    ranking = Ranking.of(labelled(label, score))
+    return ((ranking.auroc() or 0.0) + (ranking.average_precision() or 0.0)) / 2

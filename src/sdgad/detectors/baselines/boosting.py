@@ -9,21 +9,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from sdgad.detectors.base import Detector, DetectorConfig, Task
-from sdgad.detectors.baselines.event_table import event_table, pseudo_table
+from sdgad.detectors.base import Detector, DetectorConfig, FitScores, Task
+from sdgad.detectors.baselines.event_table import SCORE_ROWS, event_table, pseudo_table
 from sdgad.detectors.baselines.trees import BoostedTrees
-from sdgad.detectors.pseudo import PseudoAnomalies
+from sdgad.detectors.pseudo import FEW_LABELS, PseudoAnomalies
 from sdgad.detectors.registry import detectors
 from sdgad.errors import InputError
 from sdgad.events.stream import Array
 from sdgad.history.index import HistoryIndex
-from sdgad.metrics.labelled import labelled
-from sdgad.metrics.ranking import Ranking
+from sdgad.metrics import mixture
 
-FEW_LABELS = 20  # below this many labelled anomalies, pseudo-anomalies join in
 FIRST_ROUND = 100  # trees before the first look at validation
 STRIDE = 5  # validation looks at every fifth tree
-SCORE_ROWS = 1 << 16
 LOWEST, HIGHEST = -700.0, 36.0  # log-odds beyond which the float64 sigmoid is 0 or 1
 
 
@@ -39,7 +36,8 @@ class BoostingConfig(DetectorConfig):
     columns: float = 0.3  # share of the columns that a split may choose from
 
     def __post_init__(self) -> None:
-        least = {"seed": 0, "max_iter": 1, "leaves": 2, "min_leaf": 1, "l2": 0}
+        super().__post_init__()
+        least = {"max_iter": 1, "leaves": 2, "min_leaf": 1, "l2": 0}
         for name, low in least.items():
             if not getattr(self, name) >= low:
                 raise InputError(f"Option {name}={getattr(self, name)} must be at least {low}.")
@@ -70,12 +68,13 @@ class Boosting(Detector):
     config: BoostingConfig
 
     # ------------------------------------------------------------------ learn
-    def _learn(self, task: Task, *, epochs: int | None, progress: bool) -> None:  # noqa: ARG002
+    def _learn(self, task: Task, *, epochs: int | None, progress: bool) -> FitScores:  # noqa: ARG002
         """An epoch is one tree."""
         generator = torch.Generator().manual_seed(self.config.seed)
         few = int((task.train_label == 1).sum()) < FEW_LABELS
         examples = _contrast(task, generator) if few else _labelled(task.index, task.train, task.train_label)
         self._trees = self._grow(examples, _judge(task, few, generator), epochs or self.config.max_iter)
+        return self._score_both(task)
 
     def _grow(self, examples: Examples, judge: Examples | None, most: int) -> BoostedTrees:
         """As many trees as the judge likes best; growth doubles while the best lies in the last third."""
@@ -87,7 +86,7 @@ class Boosting(Detector):
             if judge is None:
                 return trees
             values = [
-                (_mixture(judge.anomalous, odds.ravel()), -number)  # of equals the fewest trees
+                (mixture(judge.anomalous, odds.ravel()), -number)  # of equals the fewest trees
                 for number, odds in enumerate(model.staged_decision_function(judge.table), 1)
                 if number % STRIDE == 0 or number == count
             ]
@@ -152,15 +151,9 @@ def _contrast(task: Task, generator: torch.Generator) -> Examples:
 def _judge(task: Task, few: bool, generator: torch.Generator) -> Examples | None:
     """What the number of trees is chosen on: validation by its labels, or against pseudo-anomalies where the
     trees learn from such; a classifier without both classes in validation has no judge."""
-    if 0 < int((task.val_label == 1).sum()) < len(task.val):
+    if task.val_has_both_classes:
         return _labelled(task.index, task.val, task.val_label)
     return _against_pseudo(task.index, task.val, generator) if few else None
-
-
-def _mixture(anomalous: Array, score: Array) -> float:
-    """Mean of AUROC and AP: AP alone overfits a handful of positives."""
-    ranking = Ranking.of(labelled(anomalous, score))
-    return ((ranking.auroc() or 0.0) + (ranking.average_precision() or 0.0)) / 2
 
 
 def _first(trees: BoostedTrees, count: int) -> BoostedTrees:

@@ -12,6 +12,8 @@ from sdgad.history.index import HistoryIndex
 
 Table = NDArray[np.float32]
 
+SCORE_ROWS = 1 << 16  # rows of a table at a time, when scoring
+
 
 def event_table(index: HistoryIndex, rows: Tensor) -> Table:
     """`[B, C + d]`: the stream's own events, by number."""

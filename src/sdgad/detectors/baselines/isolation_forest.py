@@ -9,15 +9,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from sdgad.detectors.base import Detector, DetectorConfig, Task
-from sdgad.detectors.baselines.event_table import event_table
+from sdgad.detectors.base import Detector, DetectorConfig, FitScores, Task
+from sdgad.detectors.baselines.event_table import SCORE_ROWS, event_table
 from sdgad.detectors.baselines.trees import IsolationTrees
 from sdgad.detectors.registry import detectors
 from sdgad.errors import InputError
 from sdgad.events.stream import Array
 from sdgad.history.index import HistoryIndex
-
-SCORE_ROWS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -28,7 +26,8 @@ class IsolationForestConfig(DetectorConfig):
     samples: int = 256  # ψ
 
     def __post_init__(self) -> None:
-        for name, low in {"seed": 0, "trees": 1, "samples": 2}.items():
+        super().__post_init__()
+        for name, low in {"trees": 1, "samples": 2}.items():
             if getattr(self, name) < low:
                 raise InputError(f"Option {name}={getattr(self, name)} must be at least {low}.")
 
@@ -40,7 +39,7 @@ class IsolationForestDetector(Detector):
     config_type: ClassVar[type[DetectorConfig]] = IsolationForestConfig
     config: IsolationForestConfig
 
-    def _learn(self, task: Task, *, epochs: int | None, progress: bool) -> None:  # noqa: ARG002
+    def _learn(self, task: Task, *, epochs: int | None, progress: bool) -> FitScores:  # noqa: ARG002
         """Grow all trees at once: there are no epochs."""
         from sklearn.ensemble import IsolationForest
 
@@ -49,6 +48,7 @@ class IsolationForestDetector(Detector):
             n_estimators=self.config.trees, max_samples=samples, random_state=self.config.seed
         )
         self._trees = IsolationTrees.from_sklearn(forest.fit(event_table(task.index, task.train)))
+        return self._score_both(task)
 
     def _score(self, index: HistoryIndex, rows: Tensor) -> Array:
         parts = [self._trees.raw_score(event_table(index, part)) for part in torch.split(rows, SCORE_ROWS)]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
+
+import torch
 
 from sdgad.configuration import build, unknown_option
 from sdgad.detectors.base import DetectorConfig
@@ -12,6 +15,18 @@ from sdgad.detectors.sdgad.boundary import Form
 from sdgad.detectors.sdgad.density import densities
 from sdgad.encoders.base import EncoderConfig, encoders
 from sdgad.errors import InputError
+from sdgad.history.window import WindowShape
+
+TINY = 1e-9  # for what must be above 0, or below 1
+RANGES: tuple[tuple[tuple[str, ...], float, float], ...] = (
+    (("history", "hidden", "bins", "transforms", "epochs", "patience", "batch"), 1, math.inf),
+    (("projection",), 2, math.inf),  # a coupling block splits it
+    (("margin", "tau", "weight_decay", "lambda_boundary", "lambda_restriction", "lambda_known"), 0, math.inf),
+    (("r_max", "learning_rate"), TINY, math.inf),
+    (("gamma", "shell_gradient"), 0, 1),
+    (("alpha",), TINY, 1 - TINY),
+    (("head_dropout", "average"), 0, 1 - TINY),
+)
 
 
 @dataclass(frozen=True)
@@ -66,16 +81,13 @@ class SDGADConfig(DetectorConfig):
     score: Literal["calibrated", "printed"] = "calibrated"
 
     def __post_init__(self) -> None:
-        positive = ("history", "projection", "hidden", "bins", "transforms", "epochs", "patience", "batch")
-        for name in positive:
-            if getattr(self, name) is not None and getattr(self, name) < 1:
-                raise InputError(f"Option {name}={getattr(self, name)} must be at least 1.")
-        if self.projection < 2:
-            raise InputError(
-                f"Option projection={self.projection} must be at least 2: a coupling block splits it."
-            )
-        if not 0 < self.alpha < 1:
-            raise InputError(f"Option alpha={self.alpha} must lie between 0 and 1.")
+        super().__post_init__()
+        for names, low, high in RANGES:
+            for name in names:
+                value = getattr(self, name)
+                if value is not None and not low <= value <= high:
+                    within = f"at least {low:g}" if high == math.inf else f"from {low:g} to {high:g}"
+                    raise InputError(f"Option {name}={value} must be {within}.")
 
     def encoder_config(self) -> EncoderConfig:
         """The typed config of the chosen encoder."""
@@ -85,9 +97,11 @@ class SDGADConfig(DetectorConfig):
 PAPER: dict[str, Any] = {
     "context": False, "pseudo": False, "known": False, "batch": 200, "order": "time", "select": "f1", "score": "printed",
     "epochs": 200, "patience": 10, "learning_rate": 1e-3, "weight_decay": 1e-5, "average": 0.0, "projection": 64,
-    "head_dropout": 0.0, "lambda_boundary": 1.0, "lambda_restriction": 0.5,
+    "head_dropout": 0.0, "lambda_boundary": 1.0, "lambda_restriction": 0.5, "history": 20, "density": "realnvp", "transforms": 6,
+    "r_max": 0.4, "gamma": 0.99, "margin": 0.1, "alpha": 0.01, "tau": 0.1,
 }  # fmt: skip
-"""The printed hyper-parameters and protocol, with the repaired losses."""
+"""The printed hyper-parameters and protocol, with the repaired losses. Learning rate and weight decay are one point of the
+paper's grid ({1e-3, 1e-4, 1e-5} × {1e-1 … 1e-5}); the optimiser is AdamW where the paper has Adam."""
 
 PAPER_BY_DATASET: dict[str, dict[str, Any]] = {
     "wikipedia": {"history": 2, "lambda_boundary": 1.0, "lambda_restriction": 0.5},
@@ -123,8 +137,14 @@ def configure(options: Mapping[str, Any]) -> SDGADConfig:
     unknown = [key for key in options if key not in own]
     if unknown:
         raise InputError(unknown_option(unknown[0], sorted(own | of_encoder)))
-    encoder_options = {**base.get("encoder_options", {}), **options.get("encoder_options", {}), **extra}
+    given = options.get("encoder_options", {})
+    if not isinstance(given, Mapping):
+        raise InputError(f"Option encoder_options={given!r} should be a mapping of names to values.")
+    encoder_options = {**base.get("encoder_options", {}), **given, **extra}
     config = build(SDGADConfig, {**base, **options, "encoder_options": encoder_options})
-    config.encoder_config()  # unknown names and ill-typed encoder options fail here, not in the middle of a fit
+    with torch.device(
+        "meta"
+    ):  # unknown names and sizes that do not fit fail here, not in the middle of a fit
+        encoder_type(WindowShape(config.history, 1, 1), config.encoder_config())
     densities.get(config.density)
     return config

@@ -11,22 +11,21 @@ import torch
 from torch import Tensor
 
 from sdgad.calibration.score import CalibratedScore, PrintedScore, Score, score_from_json
-from sdgad.detectors.base import Detector, DetectorConfig, Task
+from sdgad.detectors.base import Detector, DetectorConfig, FitScores, Task
 from sdgad.detectors.device import choose_device
-from sdgad.detectors.pseudo import PseudoAnomalies
+from sdgad.detectors.pseudo import FEW_LABELS, PseudoAnomalies
 from sdgad.detectors.registry import detectors
 from sdgad.detectors.sdgad.config import SDGADConfig, configure
 from sdgad.detectors.sdgad.model import Evidence, Join, SDGADModel
-from sdgad.detectors.sdgad.selection import JOINS, UNLABELLED, Selection, mixture
+from sdgad.detectors.sdgad.selection import JOINS, UNLABELLED, Selection
 from sdgad.detectors.training import Record, Schedule, train
 from sdgad.events.stream import Array
 from sdgad.history.index import HistoryIndex
 from sdgad.history.window import Window, WindowShape
-from sdgad.metrics import best_f1_threshold
+from sdgad.metrics import best_f1_threshold, mixture
 
 SCORE_BATCH = 2048
 SCALE_SAMPLE = 20_000  # training and validation events, without their labels, for bin edges and whitening
-FEW_LABELS = 20  # below this many labelled anomalies, pseudo-anomalies join in
 PSEUDO_WEIGHT = 0.2  # the say of one of them beside that of a normal event
 FEW_WEIGHT = 0.1  # the say of all the few labelled anomalies together, as a share of the batch
 F1_SLACK = 0.1  # the boundary finds as much as it can within 10% of the best validation F1
@@ -55,7 +54,7 @@ class SDGAD(Detector):
         return self.config.context
 
     # ------------------------------------------------------------------ learn
-    def _learn(self, task: Task, *, epochs: int | None, progress: bool) -> None:
+    def _learn(self, task: Task, *, epochs: int | None, progress: bool) -> FitScores:
         config = self.config
         torch.manual_seed(config.seed)
         self._generator = torch.Generator().manual_seed(config.seed)
@@ -88,7 +87,7 @@ class SDGAD(Detector):
             clip_apart=[self._model.project, self._model.density],
             progress=progress,
         )
-        self._calibrate(task)
+        return self._calibrate(task)
 
     def _batches(self, rows: Tensor) -> Iterator[Tensor]:
         if self.config.order == "shuffled":
@@ -115,23 +114,21 @@ class SDGAD(Detector):
 
     # ------------------------------------------------------------------ calibrate
     @torch.no_grad()
-    def _calibrate(self, task: Task) -> None:
+    def _calibrate(self, task: Task) -> FitScores:
         """Spread of normal ℓ, the weight of surprise, and the boundary of the score; training and validation only."""
         model = self._model
         train_evidence = self._evidence(task.index, task.train)
         normal = task.train_label != 1
         model.fit_units(train_evidence.take(normal))
         val_evidence = self._evidence(task.index, task.val)
-        label = task.val_label.cpu().numpy()
-        both = bool((label == 1).any() and (label == 0).any())
+        label = task.val_label.nan_to_num().cpu().numpy()
+        both = task.val_has_both_classes
         self._join = UNLABELLED
         if both and model.known is not None:
             self._join = max(JOINS, key=lambda join: mixture(label, -self._joined_ell(val_evidence, join)))
-        self._fit_ell = (
-            self._joined_ell(train_evidence, self._join),
-            self._joined_ell(val_evidence, self._join),
-        )
-        ell, val_ell = self._fit_ell[0][normal.cpu().numpy()], self._fit_ell[1]
+        train_ell = self._joined_ell(train_evidence, self._join)
+        val_ell = self._joined_ell(val_evidence, self._join)
+        ell = train_ell[normal.cpu().numpy()]
         boundary = float(np.quantile(ell, self.config.alpha))
         if both:
             boundary = -(best_f1_threshold(label, -val_ell, slack=F1_SLACK) or 0.0)
@@ -140,11 +137,6 @@ class SDGAD(Detector):
             self._score_map = PrintedScore()
         else:
             self._score_map = CalibratedScore(boundary=boundary, high=float(np.quantile(ell, HIGH)))
-
-    def _fit_scores(self, task: Task) -> tuple[Array, Array]:  # noqa: ARG002
-        """The calibration has encoded these events already."""
-        train_ell, val_ell = self._fit_ell
-        del self._fit_ell
         return self._score_map(train_ell), self._score_map(val_ell)
 
     # ------------------------------------------------------------------ score

@@ -15,7 +15,7 @@ from sdgad.detectors.sdgad.model import Evidence, Join, SDGADModel
 from sdgad.events.stream import Array
 from sdgad.history.index import HistoryIndex
 from sdgad.history.window import Window
-from sdgad.metrics import auroc, average_precision, confusion
+from sdgad.metrics import auroc, average_precision, confusion, mixture
 
 JOINS = (
     *(Join("odds", weight) for weight in (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)),
@@ -24,11 +24,6 @@ JOINS = (
 LABELLED = Join("odds", 1.0)  # while training; the final one is chosen on validation
 UNLABELLED = Join("density", 1.0)
 CHUNK = 2048
-
-
-def mixture(label: Array, anomaly: Array) -> float:
-    """Mean of AUROC and AP: AP alone overfits a handful of positives."""
-    return ((auroc(label, anomaly) or 0.0) + (average_precision(label, anomaly) or 0.0)) / 2
 
 
 class Selection:
@@ -49,8 +44,8 @@ class Selection:
         self.evidence_of = evidence_of
         self.model = model
         self.task = task
-        self.label: Array = task.val_label.cpu().numpy()
-        self.labelled = bool((self.label == 1).any() and (self.label == 0).any())
+        self.label: Array = task.val_label.nan_to_num().cpu().numpy()
+        self.labelled = task.val_has_both_classes
         if not self.labelled:
             generator = torch.Generator().manual_seed(model.config.seed)
             self.made = PseudoAnomalies(task.index, task.val).draw(task.val, generator)
