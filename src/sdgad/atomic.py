@@ -17,13 +17,15 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path in the folder of `path`; on success it becomes `path`, on failure it is removed."""
     target = Path(path)
     _need_folder(target)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=target.suffix, dir=target.parent)
+    with _naming(target):
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=target.suffix, dir=target.parent)
     os.close(handle)
     temporary = Path(name)
     try:
         yield temporary
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(target)
+        with _naming(target):
+            temporary.chmod(0o666 & ~_umask())
+            temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
@@ -36,7 +38,8 @@ def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     _need_folder(target)
     if target.exists() and not target.is_dir():
         raise InputError(f"{target} is a file, not a folder.")
-    temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    with _naming(target):
+        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:
         yield temporary
         temporary.chmod(0o777 & ~_umask())
@@ -60,6 +63,15 @@ def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
 def _need_folder(target: Path) -> None:
     if not target.parent.is_dir():
         raise InputError(f"The folder {target.parent} for {target.name} does not exist.")
+
+
+@contextmanager
+def _naming(target: Path) -> Iterator[None]:
+    """Nobody has heard of the temporary name, so a failure names the target."""
+    try:
+        yield
+    except OSError as problem:
+        raise InputError(f"{target} cannot be written: {problem.strerror or problem}.") from problem
 
 
 def _umask() -> int:

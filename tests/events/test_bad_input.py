@@ -11,9 +11,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from sdgad.atomic import whole_folder
 from sdgad.errors import InputError
 from sdgad.events.read import read_events
-from sdgad.events.stream import EventStream
+from sdgad.events.stream import ColumnNames, EventStream
 from sdgad.events.table import read_table
 from sdgad.events.write import write_events, write_table
 
@@ -57,6 +58,12 @@ FILES: list[tuple[str, bytes, dict[str, Any], list[str]]] = [
     ("x.csv", HEADER + GOOD, {"label": "fraud"}, ["x.csv has no column 'fraud'"]),
     ("x.csv", HEADER + GOOD, {"features": ["amount", "amount"]}, ["x.csv", "'amount' is named twice"]),
     ("x.csv", HEADER + GOOD, {"features": ["label"]}, ["'label' cannot be both the label and a feature"]),
+    ("x.csv", HEADER + GOOD, {"features": ["src"]}, ["x.csv: column 'src' cannot be both the source and a feature"]),
+    ("x.csv", HEADER + GOOD, {"features": ["dst"]}, ["'dst' cannot be both the destination and a feature"]),
+    ("x.csv", HEADER + GOOD, {"features": ["t"]}, ["'t' cannot be both the time and a feature"]),
+    ("x.csv", HEADER + GOOD, {"dst": "src"}, ["'src' cannot be both the source and the destination"]),
+    ("x.csv", HEADER + GOOD, {"dst": "t"}, ["'t' cannot be both the destination and the time"]),
+    ("x.csv", HEADER + GOOD, {"label": "dst"}, ["'dst' cannot be both the destination and the label"]),
     ("twice.csv", b"src,src,dst,t\n1,2,3,4\n", {}, ["twice.csv has 2 columns named 'src'"]),
     ("x.csv", HEADER + GOOD + b",b,3,0,1\n", {}, ["x.csv, column 'src', row 3: there is no id"]),
     ("x.csv", HEADER + GOOD + b'a,"",3,0,1\n', {}, ["x.csv, column 'dst', row 3: there is no id"]),
@@ -67,6 +74,14 @@ FILES: list[tuple[str, bytes, dict[str, Any], list[str]]] = [
     (
         "x.csv", HEADER + GOOD + b'a,b,3,0,"12,5x"\n', {"features": ["amount"]},
         ["x.csv, column 'amount', row 3: '12,5x' is not a number"],
+    ),
+    (
+        "semicolon.csv", b"src;dst;t;amount\na;b;1;\na;b;2;22,31\nb;c;3;-1.204,5\n", {"features": ["amount"]},
+        ["semicolon.csv, column 'amount', row 2: '22,31' is not a number, which needs a decimal point"],
+    ),
+    (
+        "semicolon.csv", b"src;dst;t;amount\na;b;1;7\na;b;2;x\nb;c;3;1,5\na;b;4;,5\n", {"features": ["amount"]},
+        ["semicolon.csv, column 'amount', row 3: '1,5' is not a number, which needs a decimal point"],
     ),
     ("x.csv", HEADER + GOOD + b"a,b,3,0,inf\n", {"features": ["amount"]}, ["row 3: inf is infinite"]),
     ("x.csv", HEADER + GOOD + b"a,b,3,0,1e39\n", {"features": ["amount"]}, ["column 'amount', row 3: 1e39"]),
@@ -156,7 +171,23 @@ def test_output_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> 
 
 
 def test_two_columns_of_one_name_are_not_written(tmp_path: Path) -> None:
-    events = read_events(pa.table({"src": [1], "dst": [2], "t": [3], "x": [4.0]}), features=["x"], dst="src")
+    events = EventStream([1], [2], [3], names=ColumnNames(src="who", dst="who"))
     with pytest.raises(InputError, match="same name"):
         write_events(events, tmp_path / "out.csv")
     assert not list(tmp_path.iterdir())
+
+
+def test_text_with_a_few_commas_between_digits_is_still_a_category(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("src;dst;t;tag\na;b;1;x\na;b;2;1,2\na;b;3;y\n")
+    assert read_events(tmp_path / "x.csv", features=["tag"]).features[0].categories == ("1,2", "x", "y")
+
+
+def test_a_place_that_cannot_be_written_is_named_and_not_its_temporary_file(tmp_path: Path) -> None:
+    path = tmp_path / ("x" * 245 + ".csv")  # a name that is possible, beside which no longer one is
+    with pytest.raises(InputError) as caught:
+        write_table(pa.table({"a": [1]}), path)
+    assert sentence(caught).startswith(f"{path} cannot be written: ")
+    with pytest.raises(InputError) as caught, whole_folder(path):
+        pass
+    assert sentence(caught).startswith(f"{path} cannot be written: ")
+    assert list(tmp_path.iterdir()) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from sdgad.errors import InputError
 from sdgad.events.clock import Clock
+from sdgad.events.read import read_events
 from sdgad.events.stream import ColumnNames, EventStream, FeatureColumn
 from sdgad.events.vocabulary import NodeTable, Vocabulary
 
@@ -110,6 +112,10 @@ def test_features_have_names_and_categories_of_their_own() -> None:
         ({"msg": [[1], [2]]}, "one row of numbers per event"),
         ({"msg": [[np.inf]]}, "Row 1 has an infinite feature value"),
         ({"msg": [[1]], "features": ()}, "0 feature columns are described, but msg has 1"),
+        (
+            {"msg": [[1, 2]], "features": (FeatureColumn("a"), FeatureColumn("a"))},
+            "Two feature columns have the name 'a'",
+        ),
         ({"node_features": [[1]]}, "node_features has 1 rows for 2 nodes"),
         ({"anomaly_type": ["a", "b"]}, "anomaly_type has 2 rows"),
     ],
@@ -149,8 +155,9 @@ def test_a_part_knows_everything_before_it_also_as_a_part_of_a_part(
 
 def test_a_part_is_contiguous() -> None:
     events = stream([(0, 1, 0), (1, 2, 1)])
-    with pytest.raises(InputError, match="contiguous"):
-        events[::2]
+    for rows in (slice(None, None, 2), slice(None, None, -1), 1, np.array([True, False])):
+        with pytest.raises(InputError, match="contiguous"):
+            events[rows]  # type: ignore[index]
     assert len(events[5:]) == 0
 
 
@@ -188,6 +195,8 @@ def test_supervision_changes_labels_only_and_only_in_the_copy() -> None:
         events.with_labels("some")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="k=0"):
         events.with_labels("few-shot", k=0)
+    with pytest.raises(InputError, match="seed=-1"):
+        events.with_labels("few-shot", k=1, seed=-1)
     with pytest.raises(InputError, match="label 3"):
         events.with_columns(label=[0, 3, 1])
 
@@ -195,6 +204,45 @@ def test_supervision_changes_labels_only_and_only_in_the_copy() -> None:
 def test_a_clock_is_guessed_from_the_sorted_times() -> None:
     assert EventStream([0, 1], [1, 0], [1_700_000_000, 1_600_000_000]).clock == Clock("s", wall_clock=True)
     assert EventStream([0], [1], [5]).clock == Clock()
+    assert len(EventStream([], [], [])) == 0
+
+
+@pytest.mark.parametrize("unit", ["D", "m", "s", "ms", "us"])
+@pytest.mark.parametrize("year", [1, 1960, 1980, 2024, 9999])
+def test_dates_of_any_year_are_epoch_seconds_on_a_wall_clock(year: int, unit: str) -> None:
+    moment = datetime(year, 2, 3, tzinfo=UTC)
+    events = EventStream([0], [1], np.array([moment.replace(tzinfo=None)], f"datetime64[{unit}]"))
+    assert events.t.dtype == np.float64
+    assert events.t.tolist() == [moment.timestamp()]
+    assert events.clock == Clock("s", wall_clock=True)
+
+
+@settings(max_examples=200)
+@given(st.datetimes(datetime(1700, 1, 1), datetime(2200, 1, 1)), st.sampled_from(["us", "ns"]))
+def test_dates_are_exact_to_microseconds_and_the_same_in_a_stream_and_in_a_table(
+    moment: datetime, unit: str
+) -> None:
+    times = np.array([moment], f"datetime64[{unit}]")
+    events = EventStream([0], [1], times)
+    assert datetime(1970, 1, 1) + timedelta(seconds=events.t[0]) == moment
+    assert events.t.tolist() == read_events(pa.table({"src": [0], "dst": [1], "t": times})).t.tolist()
+
+
+def test_dates_keep_the_zone_of_a_clock_but_count_seconds() -> None:
+    times = np.array(["1980-01-01"], "datetime64[D]")
+    events = EventStream([0], [1], times, clock=Clock("ms", timezone="Europe/Berlin"))
+    assert events.clock == Clock("s", wall_clock=True, timezone="Europe/Berlin")
+
+
+def test_times_in_another_unit_are_the_same_moments_with_their_ties() -> None:
+    events = EventStream([0, 1, 2], [1, 2, 0], [0.1, 0.1, 7.0])
+    part = events[1:].counted_in("ms")
+    assert part.clock == Clock("ms")
+    assert part.t.tolist() == [100.0, 7000.0]
+    assert part.predecessors is not None
+    assert part.predecessors.t.tolist() == [100.0]
+    assert part.counted_in("s").t.tolist() == [0.1, 7.0]
+    assert events.t.tolist() == [0.1, 0.1, 7.0]
 
 
 # ---------------------------------------------------------------------- vocabulary

@@ -126,6 +126,24 @@ def test_a_named_unit_outranks_the_guess() -> None:
         read_times(column([1]), time_unit="fortnight")
 
 
+@pytest.mark.parametrize(("factor", "unit"), [(1, "s"), (10**3, "ms"), (10**6, "us"), (10**9, "ns")])
+def test_an_expected_wall_clock_may_be_met_in_another_unit_and_it_is_said(
+    factor: int, unit: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    expected = Clock("s", wall_clock=True, timezone="Europe/Berlin")
+    _, clock = read_times(column([1_600_000_000 * factor]), clock=expected)
+    assert clock == Clock(unit, wall_clock=True, timezone="Europe/Berlin")
+    assert len(caplog.messages) == (unit != "s")
+    assert all(f"events.csv, column 'when': read as {unit}" in line for line in caplog.messages)
+
+
+def test_an_expected_unit_holds_for_numbers_that_do_not_contradict_it() -> None:
+    assert read_times(column([1_600_000_000]), clock=Clock("ms"))[1] == Clock("ms")
+    assert read_times(column([5]), clock=Clock("ms", wall_clock=True))[1] == Clock("ms", wall_clock=True)
+    milliseconds = column([1_600_000_000_000])
+    assert read_times(milliseconds, time_unit="us", clock=Clock("s", wall_clock=True))[1] == Clock("us")
+
+
 @pytest.mark.parametrize(
     ("values", "row", "text"),
     [
@@ -161,3 +179,5 @@ def test_one_unreadable_time_is_found_among_many() -> None:
 def test_an_unknown_time_zone_is_refused() -> None:
     with pytest.raises(InputError, match="Mars/Olympus"):
         read_times(column(["2021-01-01"]), timezone="Mars/Olympus")
+    with pytest.raises(InputError, match="no time zone 'Europe'"):
+        Clock(timezone="Europe")

@@ -105,7 +105,10 @@ def _read(
     if val is None:
         return hold_out(train)
     with naming(val):
-        return train, read_events(val, columns=train.names, bipartite=train.bipartite, **clock)
+        held_out = read_events(
+            val, columns=train.names, bipartite=train.bipartite, clock=train.clock, **clock
+        )
+        return train, held_out
 
 
 def _supervision(

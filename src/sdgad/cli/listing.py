@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-
-class Kind(StrEnum):
-    """What there are names of."""
-
-    encoders = "encoders"
-    detectors = "detectors"
+from sdgad.errors import InputError
 
 
-def listing(kind: Annotated[Kind, typer.Argument(metavar="encoders|detectors", show_default=False)]) -> None:
+def listing(kind: Annotated[str, typer.Argument(metavar="encoders|detectors", show_default=False)]) -> None:
     """List encoders or detectors by name.
 
     One per line, with those of installed packages.
@@ -26,6 +20,8 @@ def listing(kind: Annotated[Kind, typer.Argument(metavar="encoders|detectors", s
     from sdgad.detectors.registry import list_detectors
     from sdgad.encoders.base import list_encoders
 
-    listers = {Kind.encoders: list_encoders, Kind.detectors: list_detectors}
+    listers = {"encoders": list_encoders, "detectors": list_detectors}
+    if kind not in listers:
+        raise InputError(f"There is no list of {kind!r}, only of {' and '.join(listers)}.")
     for name in listers[kind]():
         print(name)

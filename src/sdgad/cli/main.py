@@ -64,7 +64,8 @@ def run(arguments: Sequence[str]) -> int:
     except SdgadError as problem:
         return _refuse(str(problem))
     except UsageError as problem:
-        return _refuse(problem.format_message())  # type: ignore[attr-defined]
+        sentence: str = problem.format_message()  # type: ignore[attr-defined]
+        return _refuse(sentence.replace("Value error, ", ""))  # typer's own words, which say nothing
     except BrokenPipeError:  # the reader has seen enough; nothing more may be flushed into the closed pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED

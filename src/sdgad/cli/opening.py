@@ -41,8 +41,7 @@ def open_events(path: Path, model: Detector) -> tuple[pa.Table, EventStream]:
             table,
             columns=columns,
             bipartite=model.bipartite,
-            time_unit=model.clock.unit,
-            timezone=model.clock.timezone,
+            clock=model.clock,
             name=name,
         )
     return table, events

@@ -27,11 +27,12 @@ def score(model: Model, events: Events, *, output: ScoresOut) -> None:
     import numpy as np
 
     from sdgad.events.write import write_table
-    from sdgad.experiments.score_table import with_scores
+    from sdgad.experiments.score_table import need_room_for_scores, with_scores
 
     need_place_for_file(output)
     detector = open_model(model)
     table, stream = open_events(events, detector)
+    need_room_for_scores(table, detector.columns, str(events))
     with naming(events):
         scores = stream.in_input_order(detector.decision_function(stream))
     write_table(with_scores(table, detector, scores, str(events)), output)

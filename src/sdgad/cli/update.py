@@ -11,7 +11,8 @@ def update(model: Model, events: Events) -> None:
     """Move a model's history forward.
 
     These events are past from now on; nothing is learned from them. The folder is replaced in one step; a
-    failure leaves it as it was.
+    failure leaves it as it was. Rows of the very last moment of the history count as new ones of that moment,
+    so the last rows of a file that is given twice enter twice.
 
     \b
     sdgad score model tonight.csv -o scores.csv

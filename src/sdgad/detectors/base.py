@@ -268,11 +268,7 @@ class Detector(ABC):
     def _border(self, events: EventStream) -> tuple[NodeTable, EventLog]:
         """Raw events → the model's own numbering and features."""
         src, dst, nodes = self._nodes.number(events.src, events.dst, events.vocabulary)
-        t = events.t
-        if events.clock.unit != self._clock.unit:
-            ratio = self._clock.seconds / events.clock.seconds
-            # units divide each other, and whole factors keep ties with the history
-            t = t / round(ratio) if ratio > 1 else t * round(1 / ratio)
+        t = events.counted_in(self._clock.unit).t
         return nodes, EventLog(src, dst, t, self._features.encode(events))
 
     def _in_time(self, new: EventLog, events: EventStream) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
 import numpy as np
 
@@ -23,12 +23,10 @@ class Clock:
     def __post_init__(self) -> None:
         if self.unit not in SECONDS_PER_UNIT:
             raise InputError(f"Time unit {self.unit!r} is not one of {', '.join(SECONDS_PER_UNIT)}.")
-        try:
-            ZoneInfo(self.timezone)
-        except (ZoneInfoNotFoundError, ValueError):
+        if not known_zone(self.timezone):
             raise InputError(
-                f"Time zone {self.timezone!r} is not known; try a name such as Europe/Berlin."
-            ) from None
+                f"There is no time zone {self.timezone!r}; zones have names like 'Europe/Berlin'."
+            )
 
     @property
     def seconds(self) -> float:
@@ -44,3 +42,12 @@ class Clock:
                 if low <= t[0] and t[-1] <= high:
                     return cls(unit=unit, wall_clock=True)
         return cls()
+
+
+def known_zone(name: str) -> bool:
+    """Whether a time zone has this name."""
+    try:
+        ZoneInfo(name)
+    except (OSError, ValueError, KeyError):
+        return False
+    return True

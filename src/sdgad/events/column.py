@@ -14,6 +14,7 @@ UNTYPED = {
     b"sdgad.untyped": b"1"
 }  # field metadata: text of a format without types (CSV), to be interpreted by us
 NUMBER = r"^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|(?i:nan|inf|infinity))$"
+DECIMAL_COMMA = r"^[+-]?(?:\d{1,3}(?:\.\d{3})+|\d*),\d+(?:[eE][+-]?\d+)?$"
 _MISSING = pa.array(
     ["", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "Null", "null", "None"], pa.large_string()
 )

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sdgad.events.column import NUMBER, Column, first, floats, is_missing
+from sdgad.events.column import DECIMAL_COMMA, NUMBER, Column, first, floats, is_missing
 from sdgad.events.layouts import family
 from sdgad.events.stream import FeatureColumn
 
@@ -73,7 +73,7 @@ def _scalar(column: Column, name: str, categorical: Collection[str]) -> tuple[Fe
     if column.is_text:
         numbers = floats(column.values, pa.float32()) if column.untyped else None
         if numbers is None:
-            _refuse_a_few_wrong_numbers(column)
+            _refuse_wrong_numbers(column)
             return _categorical(column.values, name)
         return FeatureColumn(name), _finite(column, column.values, numbers)
     if not (
@@ -104,18 +104,23 @@ def _finite(column: Column, original: pa.Array, numbers: pa.Array, width: int = 
     return values
 
 
-def _refuse_a_few_wrong_numbers(column: Column) -> None:
-    """Untyped text that is mostly numeric was meant to be numeric: the first exception is a mistake."""
+def _refuse_wrong_numbers(column: Column) -> None:
+    """Untyped text that is mostly numeric, if only with a decimal comma, was meant to be: exceptions are mistakes."""
     if not column.untyped:
         return
-    missing = is_missing(column.values)
-    numeric = pc.or_(missing, pc.match_substring_regex(pc.utf8_trim_whitespace(column.values), NUMBER))
-    numeric = pc.fill_null(numeric, True)
-    wrong = len(numeric) - int(pc.sum(numeric).as_py())
-    present = len(numeric) - int(pc.sum(missing).as_py())
-    row = first(pc.invert(numeric))
-    if row is not None and 2 * wrong <= present:
-        raise column.error(row, f"{column.values[row].as_py()!r} is not a number, as most of the column is")
+    present = pc.invert(is_missing(column.values))
+    text = pc.if_else(present, pc.utf8_trim_whitespace(column.values), "0")
+    numeric, comma = (pc.match_substring_regex(text, pattern) for pattern in (NUMBER, DECIMAL_COMMA))
+    neither = len(text) - int(pc.sum(pc.or_(numeric, comma)).as_py())
+    if 2 * neither > int(pc.sum(present).as_py()):
+        return
+    row = first(comma)
+    if row is not None:
+        problem = "is not a number, which needs a decimal point, not a comma"
+    else:
+        row, problem = first(pc.invert(numeric)), "is not a number, as most of the column is"
+    if row is not None:
+        raise column.error(row, f"{column.values[row].as_py()!r} {problem}")
 
 
 def _categorical(text: pa.Array, name: str) -> tuple[FeatureColumn, Array]:

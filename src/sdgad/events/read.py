@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sdgad.errors import InputError
+from sdgad.events.clock import Clock
 from sdgad.events.column import Column, first, integers, is_missing, listed
 from sdgad.events.layouts import ALIASES, ANOMALY_TYPE, NAMELESS, Layout, by_alias, from_metadata, recognise
 from sdgad.events.messages import holders, read_messages
@@ -38,6 +39,7 @@ def read_events(
     time_unit: str | None = None,
     timezone: str | None = None,
     columns: ColumnNames | None = None,
+    clock: Clock | None = None,
     name: str | None = None,
 ) -> EventStream:
     """Events from a Parquet, CSV, TSV or JSON lines file, a pyarrow table or a pandas data frame.
@@ -46,7 +48,8 @@ def read_events(
     names). Features are numbers (missing: NaN), text (codes into its sorted distinct values) or lists of
     numbers; beyond the conventional ones only those that are named are taken. Labels are 0, 1, true, false or
     empty. For times see `read_times`. `columns` are the names of an earlier stream: all its features must be
-    there, its label may be missing. `name` is what messages call a table.
+    there, its label may be missing. `clock` is the clock of an earlier stream: its zone and, unless the numbers
+    clearly look like a wall clock in another one, its unit are meant here too. `name` is what messages call a table.
     """
     where, table = open_table(source)
     where = name or where
@@ -64,15 +67,15 @@ def read_events(
         label=_label_name(table, label, columns, layout),
         features=_feature_names(table, layout) if features is None else tuple(features),
     )
-    _check_features(names, where)
+    _need_one_role_each(names, where)
     if features is None:
         _tell_unused(table, names, layout, where)
     conventional = layout if layout and (layout.src, layout.dst) == (names.src, names.dst) else None
-    t, clock = read_times(
+    t, read_clock = read_times(
         Column.of(table, names.time, where),
         time_unit=time_unit,
-        timezone=timezone,
-        clock=layout.clock if layout and layout.time == names.time else None,
+        timezone=timezone or (clock.timezone if clock else None),
+        clock=clock or (layout.clock if layout and layout.time == names.time else None),
     )
     described, msg = read_messages(table, names.features, where, columns.categorical if columns else ())
     names = replace(names, categorical=tuple(feature.name for feature in described if feature.categorical))
@@ -85,7 +88,7 @@ def read_events(
         bipartite=bool(conventional and conventional.bipartite) if bipartite is None else bipartite,
         features=described,
         anomaly_type=_anomaly_types(table, where),
-        clock=clock,
+        clock=read_clock,
         names=names,
     )
     if not events.was_sorted:
@@ -128,12 +131,22 @@ def _feature_names(table: pa.Table, layout: Layout | None) -> tuple[str, ...]:
     )
 
 
-def _check_features(names: ColumnNames, where: str) -> None:
-    twice = [feature for feature in names.features if names.features.count(feature) > 1]
-    if twice:
-        raise InputError(f"{where}: feature {twice[0]!r} is named twice.")
-    if names.label in names.features:
-        raise InputError(f"{where}: column {names.label!r} cannot be both the label and a feature.")
+def _need_one_role_each(names: ColumnNames, where: str) -> None:
+    roles = [
+        ("the source", names.src),
+        ("the destination", names.dst),
+        ("the time", names.time),
+        *([] if names.label is None else [("the label", names.label)]),
+        *(("a feature", feature) for feature in names.features),
+    ]
+    taken: dict[str, str] = {}
+    for role, column in roles:
+        other = taken.setdefault(column, role)
+        if other != role:
+            raise InputError(f"{where}: column {column!r} cannot be both {other} and {role}.")
+    if len(taken) < len(roles):
+        twice = next(feature for feature in names.features if names.features.count(feature) > 1)
+        raise InputError(f"{where}: feature {twice!r} is named twice.")
 
 
 def _tell_unused(table: pa.Table, names: ColumnNames, layout: Layout | None, where: str) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from sdgad.errors import InputError
 from sdgad.events.clock import Clock
+from sdgad.events.times import epoch_seconds
 from sdgad.events.vocabulary import Ids, Vocabulary
 
 Array = np.ndarray[Any, Any]
@@ -68,10 +69,11 @@ class _Columns:
 class EventStream:
     """A stream of interaction events, sorted by time and checked once.
 
-    `src`, `dst` are int64 codes 0 … num_nodes − 1 (bipartite: destinations after sources), `t` is float64 or int64,
-    `msg` is float32 `[E, d]` or None (missing values are NaN, categories are codes into `features[j].categories`),
-    `label` is float32 with 0 = normal, 1 = anomalous, NaN = unknown. Rows that arrive unsorted are sorted, stably;
-    `row[i]` is where event i stood in the input. A part cut from a stream knows its `predecessors`.
+    `src`, `dst` are int64 codes 0 … num_nodes − 1 (bipartite: destinations after sources), `t` is float64 or int64
+    (datetime64 becomes epoch seconds on a wall clock), `msg` is float32 `[E, d]` or None (missing values are NaN,
+    categories are codes into `features[j].categories`), `label` is float32 with 0 = normal, 1 = anomalous, NaN =
+    unknown. Rows that arrive unsorted are sorted, stably; `row[i]` is where event i stood in the input. A part cut
+    from a stream knows its `predecessors`.
     """
 
     def __init__(
@@ -89,7 +91,7 @@ class EventStream:
         clock: Clock | None = None,
         names: ColumnNames | None = None,
     ) -> None:
-        times = _times(t)
+        times, dated = _times(t)
         count = len(times)
         codes_src, codes_dst, vocabulary = Vocabulary.code(src, dst, bipartite)
         columns = _Columns(
@@ -111,6 +113,10 @@ class EventStream:
             features = tuple(FeatureColumn(f"f{i}") for i in range(width))
         if len(features) != width:
             raise InputError(f"{len(features)} feature columns are described, but msg has {width}.")
+        called = [feature.name for feature in features]
+        if len(set(called)) < width:
+            twice = next(name for name in called if called.count(name) > 1)
+            raise InputError(f"Two feature columns have the name {twice!r}.")
         self._columns = columns
         self.vocabulary = vocabulary
         self.features = features
@@ -118,6 +124,8 @@ class EventStream:
         if self.node_features is not None and len(self.node_features) != len(vocabulary):
             raise InputError(f"node_features has {len(self.node_features)} rows for {len(vocabulary)} nodes.")
         self.clock = clock or Clock.guess(columns.t)
+        if dated:
+            self.clock = replace(self.clock, unit="s", wall_clock=True)
         self.names = names or ColumnNames(
             features=tuple(f.name for f in features),
             categorical=tuple(f.name for f in features if f.categorical),
@@ -195,9 +203,9 @@ class EventStream:
 
     def __getitem__(self, rows: slice) -> EventStream:
         """A contiguous part, which remembers what came before it."""
-        start, stop, step = rows.indices(len(self))
-        if step != 1:
+        if not isinstance(rows, slice) or rows.step not in (None, 1):
             raise InputError("A part of a stream must be contiguous: events[a:b].")
+        start, stop, _ = rows.indices(len(self))
         part = self._copy(self._columns.take(slice(start, max(start, stop))))
         part._parent = self if self._parent is None else self._parent
         part._start = self._start + start
@@ -226,6 +234,8 @@ class EventStream:
             anomalies = np.flatnonzero(label == 1)
             if k < 1:
                 raise InputError(f"k={k}: a few-shot setting keeps at least one labelled anomaly.")
+            if seed < 0:
+                raise InputError(f"seed={seed}: a seed is not negative.")
             if len(anomalies) < k:
                 raise InputError(f"k={k} labelled anomalies were asked for, but there are {len(anomalies)}.")
             kept = np.random.default_rng(seed).choice(anomalies, size=k, replace=False)
@@ -248,6 +258,20 @@ class EventStream:
             )
         return self._copy(columns)
 
+    def counted_in(self, unit: str) -> EventStream:
+        """The same events on the same clock, with times that count another unit."""
+        if unit == self.clock.unit:
+            return self
+        clock = replace(self.clock, unit=unit)
+        ratio = clock.seconds / self.clock.seconds
+        # units divide each other, and whole factors keep ties
+        t = self.t / round(ratio) if ratio > 1 else self.t * round(1 / ratio)
+        events = self._copy(replace(self._columns, t=t))
+        events.clock = clock
+        if self._parent is not None:
+            events._parent = self._parent.counted_in(unit)
+        return events
+
     def in_input_order(self, values: Array) -> Array:
         """Values per event, re-ordered as the rows stood in the input (for a whole stream, not a part)."""
         ordered = np.empty_like(values)
@@ -261,24 +285,25 @@ class EventStream:
         return part
 
 
-def _times(t: Any) -> Array:
+def _times(t: Any) -> tuple[Array, bool]:
+    """Times as int64 or float64, and whether they were dates, which are epoch seconds now."""
     times = np.asarray(t)
     if times.ndim != 1:
         raise InputError("Times must be one number per event.")
-    if len(times) == 0:
-        return times.astype(np.float64)
     if np.issubdtype(times.dtype, np.datetime64):
         if np.isnat(times).any():
             raise InputError(f"Row {int(np.flatnonzero(np.isnat(times))[0]) + 1} has no time.")
-        return times.astype("datetime64[ns]").astype(np.int64) / 1e9
+        return epoch_seconds(times), True
+    if len(times) == 0:
+        return times.astype(np.float64), False
     if np.issubdtype(times.dtype, np.integer):
-        return times.astype(np.int64)
+        return times.astype(np.int64), False
     if not np.issubdtype(times.dtype, np.floating):
         raise InputError(f"Times must be numbers or datetimes, not {times.dtype}.")
     times = times.astype(np.float64)
     if not np.isfinite(times).all():
         raise InputError(f"Row {int(np.flatnonzero(~np.isfinite(times))[0]) + 1} has no finite time.")
-    return times
+    return times, False
 
 
 def _messages(msg: Any, count: int) -> Array | None:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sdgad.errors import InputError
-from sdgad.events.clock import Clock
+from sdgad.events.clock import Clock, known_zone
 from sdgad.events.column import NUMBER, Column, first, floats, integers, is_missing
+
+logger = logging.getLogger("sdgad.events")
 
 Array = np.ndarray[Any, Any]
 _ZONED = r"^\S{10}[T ]\S*(?:Z|[+-]\d\d(?::?\d\d)?)$"
-_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 def read_times(
@@ -24,12 +24,12 @@ def read_times(
 ) -> tuple[Array, Clock]:
     """Times as int64 or float64, and what they mean.
 
-    Numbers (or text that holds numbers) keep their value; `time_unit` says what they count, else `clock`,
-    else `Clock.guess`. Dates, timestamps and ISO-8601 text become float64 seconds since 1970-01-01 UTC; where
-    they name no zone, they are local times of `timezone` (UTC without it).
+    Numbers (or text that holds numbers) keep their value; `time_unit` says what they count, else `clock` (unless
+    that is a wall clock and they look like one in another unit), else `Clock.guess`. Dates, timestamps and
+    ISO-8601 text become float64 seconds since 1970-01-01 UTC; where they name no zone, they are local times of
+    `timezone` (UTC without it).
     """
-    _check_zone(timezone)
-    unit = Clock(unit=time_unit).unit if time_unit else None
+    Clock(time_unit or "s", timezone=timezone or "UTC")  # refuses what does not exist
     values = _from_text(column, timezone) if column.is_text else column.values
     row = first(pc.is_null(values, nan_is_null=True))
     if row is not None:
@@ -46,19 +46,35 @@ def read_times(
     if not np.isfinite(t).all():
         row = int(np.flatnonzero(~np.isfinite(t))[0])
         raise column.error(row, f"{t[row]} is not a time")
-    return t, _numeric_clock(t, unit, timezone, clock)
-
-
-def _numeric_clock(t: Array, unit: str | None, timezone: str | None, clock: Clock | None) -> Clock:
     ends = np.array([t.min(), t.max()]) if len(t) else t
-    if unit is not None:
-        in_seconds = ends * Clock(unit=unit).seconds
-        clock = replace(
-            Clock.guess(in_seconds), unit=unit, wall_clock=Clock.guess(in_seconds) == Clock("s", True)
-        )
-    elif clock is None:
-        clock = Clock.guess(ends)
-    return replace(clock, timezone=timezone) if timezone else clock
+    numeric = _named_clock(ends, time_unit) if time_unit else _likely_clock(ends, clock, column)
+    return t, replace(numeric, timezone=timezone) if timezone else numeric
+
+
+def epoch_seconds(moments: Array) -> Array:
+    """datetime64 of any unit as float64 epoch seconds; whole and fractional part apart, to round only once."""
+    whole = moments.astype("datetime64[s]")
+    seconds: Array = whole.astype(np.int64) + (moments - whole) / np.timedelta64(1, "s")
+    return seconds
+
+
+def _named_clock(ends: Array, unit: str) -> Clock:
+    guess = Clock.guess(ends * Clock(unit).seconds)
+    return Clock(unit, wall_clock=guess == Clock("s", wall_clock=True))
+
+
+def _likely_clock(ends: Array, clock: Clock | None, column: Column) -> Clock:
+    """The clock that is expected, unless the numbers show the same wall clock in another unit."""
+    guess = Clock.guess(ends)
+    if clock is None:
+        return guess
+    if not (clock.wall_clock and guess.wall_clock) or clock.unit == guess.unit:
+        return clock
+    logger.warning(
+        "%s, column %r: read as %s since 1970, which the numbers look like, not as %s.",
+        column.source, column.name, guess.unit, clock.unit,
+    )  # fmt: skip
+    return replace(clock, unit=guess.unit)
 
 
 def _from_text(column: Column, timezone: str | None) -> pa.Array:
@@ -119,31 +135,15 @@ def _first_unreadable(text: pa.Array, timezone: str | None) -> int:
 
 
 def _seconds(values: pa.Array, timezone: str | None) -> Array:
-    """Timestamps or dates as float64 epoch seconds; whole and fractional part apart, to round only once."""
+    """Timestamps or dates as float64 epoch seconds."""
     if pa.types.is_date(values.type):
         values = values.cast(pa.timestamp("s" if pa.types.is_date32(values.type) else "ms"))
     if values.type.tz is None:
         values = _local(values, timezone)
-    per_second = _PER_SECOND[values.type.unit]
-    whole, part = np.divmod(values.cast(pa.int64()).to_numpy(zero_copy_only=False), per_second)
-    seconds: Array = whole + part / per_second
-    return seconds
+    return epoch_seconds(values.to_numpy(zero_copy_only=False))
 
 
 def _zone_of(kind: pa.DataType) -> str:
     """The named zone of a timestamp type; a bare offset says little about where people live."""
     zone = getattr(kind, "tz", None) or "UTC"
-    return zone if _known_zone(zone) else "UTC"
-
-
-def _check_zone(timezone: str | None) -> None:
-    if timezone is not None and not _known_zone(timezone):
-        raise InputError(f"There is no time zone {timezone!r}; zones have names like 'Europe/Berlin'.")
-
-
-def _known_zone(name: str) -> bool:
-    try:
-        ZoneInfo(name)
-    except (OSError, ValueError, KeyError):
-        return False
-    return True
+    return zone if known_zone(zone) else "UTC"

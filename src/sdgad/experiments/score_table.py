@@ -9,10 +9,25 @@ import numpy as np
 import pyarrow as pa
 
 from sdgad.detectors.base import Detector
+from sdgad.errors import InputError
+from sdgad.events.messages import holders
+from sdgad.events.stream import ColumnNames
 
 logger = logging.getLogger("sdgad.experiments")
 
 ADDED = ("score", "anomaly", "p_value")
+
+
+def need_room_for_scores(table: pa.Table, columns: ColumnNames, source: str) -> None:
+    """Columns that the model reads are not to be replaced by scores."""
+    read = {columns.src, columns.dst, columns.time, columns.label, *columns.features}
+    read.update(column for feature in columns.features for column in holders(table.column_names, feature))
+    taken = next((name for name in ADDED if name in read), None)
+    if taken is not None:
+        raise InputError(
+            f"{source}: the model reads column {taken!r}, a name that the output needs for its own; "
+            "rename the column and fit again."
+        )
 
 
 def with_scores(table: pa.Table, detector: Detector, scores: np.ndarray[Any, Any], source: str) -> pa.Table:

@@ -86,7 +86,9 @@ class SDGADConfig(DetectorConfig):
             for name in names:
                 value = getattr(self, name)
                 if value is not None and not low <= value <= high:
-                    within = f"at least {low:g}" if high == math.inf else f"from {low:g} to {high:g}"
+                    floor = "above 0" if low == TINY else f"at least {low:g}"
+                    ceiling = {math.inf: "", 1 - TINY: " and below 1"}.get(high, f" and at most {high:g}")
+                    within = floor + ceiling
                     raise InputError(f"Option {name}={value} must be {within}.")
 
     def encoder_config(self) -> EncoderConfig:

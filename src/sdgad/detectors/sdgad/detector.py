@@ -55,8 +55,12 @@ class SDGAD(Detector):
 
     # ------------------------------------------------------------------ learn
     def _learn(self, task: Task, *, epochs: int | None, progress: bool) -> FitScores:
+        with torch.random.fork_rng([task.index.device] if task.index.device.type == "cuda" else []):
+            torch.manual_seed(self.config.seed)
+            return self._train(task, epochs, progress)
+
+    def _train(self, task: Task, epochs: int | None, progress: bool) -> FitScores:
         config = self.config
-        torch.manual_seed(config.seed)
         self._generator = torch.Generator().manual_seed(config.seed)
         index = task.index
         self._model = SDGADModel(config, index.shape(config.history)).to(index.device)
@@ -136,7 +140,9 @@ class SDGAD(Detector):
         if self.config.score == "printed":
             self._score_map = PrintedScore()
         else:
-            self._score_map = CalibratedScore(boundary=boundary, high=float(np.quantile(ell, HIGH)))
+            # a boundary above nearly all normals would leave no width to scale by
+            high = max(float(np.quantile(ell, HIGH)), boundary + 0.01 * float(ell.std()))
+            self._score_map = CalibratedScore(boundary=boundary, high=high)
         return self._score_map(train_ell), self._score_map(val_ell)
 
     # ------------------------------------------------------------------ score

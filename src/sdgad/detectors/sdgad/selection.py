@@ -51,6 +51,13 @@ class Selection:
             self.made = PseudoAnomalies(task.index, task.val).draw(task.val, generator)
 
     def __call__(self) -> dict[str, float]:
+        running = self.model.boundary.normal.clone()  # training goes on with its own estimate
+        try:
+            return self._figures()
+        finally:
+            self.model.boundary.normal.copy_(running)
+
+    def _figures(self) -> dict[str, float]:
         real = self.evidence(self.task.index, self.task.val)
         self.model.fit_units(real)
         anomaly = self._anomaly(real)
