@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
 import numpy as np
 
@@ -85,10 +85,7 @@ class ScoredStream:
     @property
     def zone(self) -> tzinfo:
         """The clock's time zone; UTC where this machine does not know it."""
-        try:
-            return ZoneInfo(self.clock.timezone)
-        except (ZoneInfoNotFoundError, ValueError):
-            return UTC
+        return ZoneInfo(self.clock.timezone)
 
     def top(self, k: int) -> np.ndarray:
         """Rows of the k highest scores, highest first, ties in stream order."""
