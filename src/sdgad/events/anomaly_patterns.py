@@ -237,7 +237,8 @@ PLANTERS: dict[str, Callable[[Town, Incidents, np.random.Generator], Payments]] 
 
 
 def with_wrong_amounts(town: Town, plan: Incidents, rng: np.random.Generator) -> Payments:
-    """The ordinary payments, some of known pairs with 12 to 30 times the usual amount, or that much less.
+    """The ordinary payments, some of known pairs with 20 to 100 times the usual amount, or that much less: a
+    decimal point or two in the wrong place.
 
     Cheap habits go up and dear ones down, so that the amount itself remains one that others pay every day.
     """
@@ -246,7 +247,7 @@ def with_wrong_amounts(town: Town, plan: Incidents, rng: np.random.Generator) ->
     cheap = payments.log_amount < np.median(town.people.level)
     up = rng.random(len(plan)) < 0.75
     row = np.where(up, town.rows_at(plan.when, known & cheap), town.rows_at(plan.when, known & ~cheap))
-    factor = rng.uniform(np.log(12), np.log(30), len(plan)) * np.where(up, 1, -1)
+    factor = rng.uniform(np.log(20), np.log(100), len(plan)) * np.where(up, 1, -1)
     amount, pattern = payments.log_amount.copy(), payments.pattern.copy()
     amount[row] = town.people.habit(payments.src[row], payments.dst[row]) + factor
     pattern[row] = CODES["wrong-amount"]
