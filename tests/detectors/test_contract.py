@@ -210,6 +210,13 @@ def test_validation_events_may_tick_in_another_unit(name: str, shared: Detector,
         fitted(name, VAL, PAYMENTS.stream(unit="ms")[: len(TRAIN)])
 
 
+def test_a_table_is_told_how_to_become_events(detector: Detector) -> None:
+    table: Any = {"src": ["a"], "dst": ["b"], "t": [1.0]}
+    for call in (detector.fit, detector.decision_function, detector.update):
+        with pytest.raises(InputError, match="EventStream, not a dict: sdgad.read_events"):
+            call(table)
+
+
 def test_a_fit_that_fails_leaves_no_fitted_detector(detector: Detector) -> None:
     with pytest.raises(InputError, match="epochs=0"):
         detector.fit(TRAIN, VAL, epochs=0)

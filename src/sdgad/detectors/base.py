@@ -140,6 +140,8 @@ class Detector(ABC):
         progress: bool = False,
     ) -> Self:
         """Learn from `train`; select and calibrate on `val`, or on the last 20% by time where none is given."""
+        for given in (train, val):
+            _need_stream(given)
         if epochs is not None and epochs < 1:
             raise InputError(f"epochs={epochs} must be at least 1.")
         if val is None:
@@ -267,6 +269,7 @@ class Detector(ABC):
 
     def _border(self, events: EventStream) -> tuple[NodeTable, EventLog]:
         """Raw events → the model's own numbering and features."""
+        _need_stream(events)
         src, dst, nodes = self._nodes.number(events.src, events.dst, events.vocabulary)
         t = events.counted_in(self._clock.unit).t
         return nodes, EventLog(src, dst, t, self._features.encode(events))
@@ -395,3 +398,11 @@ def hold_out(events: EventStream) -> tuple[EventStream, EventStream]:
     """Training events and, the last 20% by time, validation events."""
     cut = max(len(events) - max(int(len(events) * HOLD_OUT), MIN_VAL), 0)
     return events[:cut], events[cut:]
+
+
+def _need_stream(events: Any) -> None:
+    if events is not None and not isinstance(events, EventStream):
+        kind = type(events).__name__
+        raise InputError(
+            f"A detector takes an EventStream, not a {kind}: sdgad.read_events makes one of a table or file."
+        )
