@@ -213,7 +213,7 @@ def test_validation_events_may_tick_in_another_unit(name: str, shared: Detector,
 def test_a_table_is_told_how_to_become_events(detector: Detector) -> None:
     table: Any = {"src": ["a"], "dst": ["b"], "t": [1.0]}
     for call in (detector.fit, detector.decision_function, detector.update):
-        with pytest.raises(InputError, match="EventStream, not a dict: sdgad.read_events"):
+        with pytest.raises(InputError, match=r"EventStream, not a dict: sdgad\.read_events"):
             call(table)
 
 
