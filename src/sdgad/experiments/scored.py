@@ -84,7 +84,7 @@ class ScoredStream:
 
     @property
     def zone(self) -> tzinfo:
-        """The clock's time zone; UTC where this machine does not know it."""
+        """The clock's time zone."""
         return ZoneInfo(self.clock.timezone)
 
     def top(self, k: int) -> np.ndarray:
