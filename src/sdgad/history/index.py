@@ -20,6 +20,7 @@ from sdgad.events.clock import Clock
 from sdgad.history.context import PHASE_NAMES, RATE_SCALES, RECENT, Past, context_names, describe
 from sdgad.history.grouping import Array, Grouping, running_count
 from sdgad.history.recurrence import decayed_counts
+from sdgad.history.tail import Tail
 from sdgad.history.window import Window, WindowShape
 
 Ties = Literal["strict", "arrival"]
@@ -209,11 +210,11 @@ class HistoryIndex:
             side = "left" if self.ties == "strict" else "right"
             before = torch.searchsorted(self._time[:-1], time.contiguous(), side=side)
         node = torch.stack([src, dst], 1)
-        position = torch.searchsorted(self._half_key, node * (self._count + 1) + before[:, None])
+        position = self._ends(self._half_key, node, before[:, None])
         key = torch.minimum(src, dst) * self._nodes + torch.maximum(src, dst)
         pair = torch.searchsorted(self._pair_keys, key)
         pair = torch.where(_at(self._pair_keys, pair) == key, pair, len(self._pair_keys) - 1)
-        pair_position = torch.searchsorted(self._pair_key, pair * (self._count + 1) + before)
+        pair_position = self._ends(self._pair_key, pair, before)
         return Query(node, time, before, position, pair, pair_position, src <= dst)
 
     def context(self, query: Query) -> Tensor:
@@ -254,6 +255,44 @@ class HistoryIndex:
             past_context=_at(self._context, event),
             mask=mask,
         )
+
+    def tail(self, node: Tensor, before: int, length: int) -> Tail:
+        """What is known of some nodes, of all pairs and of the stream after the first `before` events."""
+        count = torch.tensor(before, device=self.device)
+        start, end = _at(self._start, node), self._ends(self._half_key, node, count)
+        slot = end[:, None] - torch.arange(length, 0, -1, device=self.device)
+        mask = slot >= start[:, None]
+        event = _at(self._half_event, torch.where(mask, slot, len(self._half_event) - 1))
+        last = torch.where(end > start, end - 1, len(self._half_event) - 1)
+        pair = torch.arange(len(self._pair_start) - 1, device=self.device)
+        pair_start, pair_end = self._pair_start[:-1], self._ends(self._pair_key, pair, count)
+        met = pair_end > pair_start
+        return Tail(
+            count=end - start,
+            as_source=_between(self._source_count, start, end),
+            as_destination=_between(self._destination_count, start, end),
+            partners=_between(self._partner_count, start, end),
+            first=_at(self._time, _at(self._half_event, start)),
+            rate=_at(self._rate, last) if self.context_names else torch.zeros(len(node), len(RATE_SCALES)),
+            past_node=_at(self._half_other, torch.where(mask, slot, len(self._half_event) - 1)).long(),
+            past_time=_at(self._time, event),
+            past_msg=_at(self._msg, event),
+            past_context=_at(self._context, event),
+            pair_nodes=torch.stack(
+                [self._pair_keys[:-1] // self._nodes, self._pair_keys[:-1] % self._nodes], 1
+            )[met],
+            pair_count=(pair_end - pair_start)[met],
+            pair_forward=_between(self._forward_count, pair_start, pair_end)[met],
+            pair_last=_at(self._time, _at(self._pair_event, pair_end[met] - 1)),
+            stream_time=self._time[before - 1],
+            stream_rate=self._rate_stream[before - 1]
+            if self.context_names
+            else torch.zeros(len(RATE_SCALES)),
+        )
+
+    def _ends(self, key: Tensor, group: Tensor, before: Tensor) -> Tensor:
+        """End of the visible items of some groups, in an array sorted by (group, event)."""
+        return torch.searchsorted(key, group * (self._count + 1) + before)
 
     def _past(self, query: Query) -> Past:
         """Read counts, gaps and rates off the positions; what there is not is read off the padding."""

@@ -10,6 +10,7 @@ import torch
 
 from sdgad.events.clock import Clock
 from sdgad.history.index import HistoryIndex, Ties
+from sdgad.history.retention import Lives, Retention
 
 Array = np.ndarray[Any, Any]
 
@@ -93,11 +94,21 @@ class EventLog:
         ]
 
     def index(
-        self, clock: Clock, ties: Ties, *, context: bool = True, device: str | torch.device = "cpu"
+        self,
+        clock: Clock,
+        ties: Ties,
+        *,
+        context: bool = True,
+        retention: Retention | None = None,
+        device: str | torch.device = "cpu",
     ) -> HistoryIndex:
-        """The HistoryIndex over these events."""
+        """The HistoryIndex over these events; under a retention its nodes are the lives of ours."""
+        src, dst = self.src, self.dst
+        if retention is not None and retention.bounded and len(self):
+            seconds = np.asarray((self.t - self.t[0]) * clock.seconds, np.float64)
+            src, dst = Lives(retention).assign(src, dst, seconds).T
         return HistoryIndex(
-            self.src, self.dst, self.t, self.msg, clock=clock, ties=ties, context=context, device=device
+            src, dst, self.t, self.msg, clock=clock, ties=ties, context=context, device=device
         )
 
     def arrays(self) -> dict[str, Array]:

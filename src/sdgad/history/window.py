@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import torch
@@ -52,4 +53,26 @@ class Window:
 
     def joined(self, other: Window) -> Window:
         """This batch followed by another."""
-        return Window(*(torch.cat([getattr(self, f.name), getattr(other, f.name)]) for f in fields(self)))
+        return Window.cat([self, other])
+
+    @classmethod
+    def cat(cls, windows: Sequence[Window]) -> Window:
+        """Several batches as one."""
+        return cls(*(torch.cat([getattr(window, f.name) for window in windows]) for f in fields(cls)))
+
+    def to(self, device: torch.device) -> Window:
+        """The same batch on another device."""
+        return Window(*(getattr(self, f.name).to(device) for f in fields(self)))
+
+    def padded(self, size: int) -> Window:
+        """The batch followed by events of nobody, without a past, so that it has `size` rows."""
+        missing = size - len(self)
+        return (
+            self
+            if missing == 0
+            else self.joined(Window(*(_nothing(getattr(self, f.name), missing) for f in fields(self))))
+        )
+
+
+def _nothing(like: Tensor, rows: int) -> Tensor:
+    return like.new_zeros(rows, *like.shape[1:])

@@ -1,0 +1,48 @@
+"""How busy the whole stream is: decayed counts of all events, and when the last one was."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sdgad.history.context import RATE_SCALES
+from sdgad.history.grouping import Array
+from sdgad.history.recurrence import linear_recurrence
+
+SCALES = np.array(RATE_SCALES)
+
+
+class StreamRate:
+    """S_i = 1 + S_{i−1} · exp(−gap_i / scale), at an hour, a day and a week; `time` is that of the last event."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+        self.rate: Array = np.zeros(len(SCALES))
+
+    def before(self, t: Array, seconds: Array, *, strict: bool) -> tuple[Array, Array]:
+        """Time of the last event that each of the next events may see, and the rate just after it."""
+        count = len(t)
+        if count == 1 or (strict and t[0] == t[-1]):
+            return np.full(count, self.time), np.tile(self.rate, (count, 1))
+        times = np.append(self.time, seconds)
+        rates = np.concatenate([self.rate[None], self._after(seconds)])
+        seen = np.arange(count)
+        if strict:
+            seen = np.maximum.accumulate(np.where(np.append(True, t[1:] != t[:-1]), seen, 0))
+        return times[seen], rates[seen]
+
+    def count(self, seconds: Array) -> None:
+        """These events have happened."""
+        self.rate = self._after(seconds)[-1]
+        self.time = float(seconds[-1])
+
+    def _after(self, seconds: Array) -> Array:
+        """`[n, 3]` the rate just after each of the next events."""
+        gap = np.diff(seconds, prepend=self.time)
+        decay = np.exp(gap[:, None] / -SCALES)
+        add: Array = np.ones_like(decay)
+        add[0] += decay[0] * self.rate
+        if len(gap) == 1:
+            return add
+        start = np.zeros(1, np.int64)
+        columns = [linear_recurrence(decay[:, i], add[:, i], start) for i in range(len(SCALES))]
+        return np.stack(columns, 1)
