@@ -6,7 +6,7 @@ import logging
 import os
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 import torch
@@ -25,9 +25,16 @@ from sdgad.events.stream import Array, ColumnNames, EventStream
 from sdgad.events.vocabulary import NodeTable
 from sdgad.history.index import HistoryIndex, Ties
 from sdgad.history.log import EventLog
+from sdgad.history.retention import Retention
+from sdgad.history.window import Window
+
+if TYPE_CHECKING:
+    from sdgad.detectors.live import LiveScorer
 
 logger = logging.getLogger("sdgad.detectors")
 
+Late = Literal["score", "drop", "error"]
+AT_ONCE = {"late", "device", "max_nodes", "max_age"}  # options that ask for no new fit
 MIN_TRAIN, MIN_VAL = 16, 4
 HOLD_OUT = 0.2
 
@@ -38,13 +45,20 @@ class DetectorConfig:
 
     seed: int = 0
     ties: Ties = "strict"
-    late: Literal["score", "drop", "error"] = "score"
+    late: Late = "score"
     device: str = "auto"
+    max_nodes: int | None = None  # how much is remembered: see `Retention`
+    max_age: float | None = None  # seconds
 
     def __post_init__(self) -> None:
         if self.seed < 0:
             raise InputError(f"Option seed={self.seed} must be at least 0.")
         choose_device(self.device)
+        _ = self.retention
+
+    @property
+    def retention(self) -> Retention:
+        return Retention(self.max_nodes, self.max_age)
 
 
 @dataclass(frozen=True)
@@ -107,8 +121,8 @@ class Detector(ABC):
         """Learn from the task; returns what `_score` gives for its events."""
 
     @abstractmethod
-    def _score(self, index: HistoryIndex, rows: Tensor) -> Array:
-        """Scores in (0, 1) of some rows of an index."""
+    def _score_window(self, window: Window) -> Array:
+        """Scores in (0, 1) of a batch of events with their past."""
 
     @abstractmethod
     def _weights(self) -> dict[str, Array]:
@@ -129,6 +143,18 @@ class Detector(ABC):
     def uses_context(self) -> bool:
         """Whether the index has to hold context features."""
         return True
+
+    @property
+    def history_length(self) -> int:
+        """L: how many past events per endpoint a Window has to hold."""
+        return 0
+
+    score_rows: ClassVar[int] = 1 << 16  # events of a Window, when scoring
+
+    def _score(self, index: HistoryIndex, rows: Tensor) -> Array:
+        """Scores in (0, 1) of some rows of an index."""
+        parts = torch.split(rows, self.score_rows)
+        return np.concatenate([self._score_window(index.rows(part, self.history_length)) for part in parts])
 
     # ------------------------------------------------------------------ fit
     def fit(
@@ -237,6 +263,13 @@ class Detector(ABC):
         self._nodes = nodes
         return self
 
+    def live(self, *, late: Late | None = None, flagged: Literal["keep", "skip"] = "keep") -> LiveScorer:
+        """Score events as they come, on a copy of the history: see `LiveScorer`."""
+        from sdgad.detectors.live import LiveScorer
+
+        self._need_fit()
+        return LiveScorer(self, late=late or self.config.late, flagged=flagged)
+
     def set_threshold(self, rule: str | float, amount: float | None = None) -> Self:
         """`"f1"`, `("fpr", 0.001)`, `("alerts_per_day", 20)`, `("quantile", 0.01)` on validation scores, or a value."""
         self._need_fit()
@@ -250,6 +283,12 @@ class Detector(ABC):
         """Names of the columns that the model was fitted on, for `read_events(..., columns=…)`."""
         self._need_fit()
         return self._names
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The features that the model reads, one by one: a list column `msg` is msg0, msg1, …"""
+        self._need_fit()
+        return tuple(column.name for column in self._features.columns)
 
     @property
     def clock(self) -> Clock:
@@ -271,8 +310,11 @@ class Detector(ABC):
         """Raw events → the model's own numbering and features."""
         _need_stream(events)
         src, dst, nodes = self._nodes.number(events.src, events.dst, events.vocabulary)
-        t = events.counted_in(self._clock.unit).t
-        return nodes, EventLog(src, dst, t, self._features.encode(events))
+        return nodes, EventLog(src, dst, *self._translate(events))
+
+    def _translate(self, events: EventStream) -> tuple[Array, Array]:
+        """Times in the model's unit, and features as it has them."""
+        return events.counted_in(self._clock.unit).t, self._features.encode(events)
 
     def _in_time(self, new: EventLog, events: EventStream) -> Array:
         """Rows to keep under the policy for events older than the end of the history."""
@@ -308,7 +350,13 @@ class Detector(ABC):
 
     def _index(self, log: EventLog) -> HistoryIndex:
         device = choose_device(self.config.device)
-        return log.index(self._clock, self.config.ties, context=self.uses_context, device=device)
+        return log.index(
+            self._clock,
+            self.config.ties,
+            context=self.uses_context,
+            retention=self.config.retention,
+            device=device,
+        )
 
     def _need_fit(self) -> None:
         if not self._fitted:
@@ -320,9 +368,9 @@ class Detector(ABC):
         return asdict(self.config)
 
     def set_params(self, **options: Any) -> Self:
-        """Change options: `late` and `device` act at once, any other asks for a new fit."""
+        """Change options: `late`, `device`, `max_nodes` and `max_age` act at once, any other asks for a new fit."""
         self.config = self.configure({**self.get_params(), **options})
-        if not set(options) <= {"late", "device"}:
+        if not set(options) <= AT_ONCE:
             self._fitted = False
         return self
 

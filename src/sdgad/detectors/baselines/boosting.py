@@ -10,13 +10,14 @@ import torch
 from torch import Tensor
 
 from sdgad.detectors.base import Detector, DetectorConfig, FitScores, Task
-from sdgad.detectors.baselines.event_table import SCORE_ROWS, event_table, pseudo_table
+from sdgad.detectors.baselines.event_table import event_table, pseudo_table, window_table
 from sdgad.detectors.baselines.trees import BoostedTrees
 from sdgad.detectors.pseudo import FEW_LABELS, PseudoAnomalies
 from sdgad.detectors.registry import detectors
 from sdgad.errors import InputError
 from sdgad.events.stream import Array
 from sdgad.history.index import HistoryIndex
+from sdgad.history.window import Window
 from sdgad.metrics import mixture
 
 FIRST_ROUND = 100  # trees before the first look at validation
@@ -111,9 +112,9 @@ class Boosting(Detector):
         )
 
     # ------------------------------------------------------------------ score
-    def _score(self, index: HistoryIndex, rows: Tensor) -> Array:
-        odds = [self._trees.raw_score(event_table(index, part)) for part in torch.split(rows, SCORE_ROWS)]
-        score: Array = 1.0 / (1.0 + np.exp(-np.clip(np.concatenate(odds), LOWEST, HIGHEST)))
+    def _score_window(self, window: Window) -> Array:
+        odds = self._trees.raw_score(window_table(window))
+        score: Array = 1.0 / (1.0 + np.exp(-np.clip(odds, LOWEST, HIGHEST)))
         return score
 
     # ------------------------------------------------------------------ files

@@ -9,15 +9,19 @@ from torch import Tensor
 
 from sdgad.detectors.pseudo import PseudoEvents
 from sdgad.history.index import HistoryIndex
+from sdgad.history.window import Window
 
 Table = NDArray[np.float32]
-
-SCORE_ROWS = 1 << 16  # rows of a table at a time, when scoring
 
 
 def event_table(index: HistoryIndex, rows: Tensor) -> Table:
     """`[B, C + d]`: the stream's own events, by number."""
     return _joined(index.stored_context(rows), index.msg(rows))
+
+
+def window_table(window: Window) -> Table:
+    """`[B, C + d]`: the events of a Window; their past is in the context features."""
+    return _joined(window.context, window.msg)
 
 
 def pseudo_table(index: HistoryIndex, events: PseudoEvents) -> Table:

@@ -5,17 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-import torch
-from torch import Tensor
-
 from sdgad.detectors.base import Detector, DetectorConfig, FitScores, Task
-from sdgad.detectors.baselines.event_table import SCORE_ROWS, event_table
+from sdgad.detectors.baselines.event_table import event_table, window_table
 from sdgad.detectors.baselines.trees import IsolationTrees
 from sdgad.detectors.registry import detectors
 from sdgad.errors import InputError
 from sdgad.events.stream import Array
-from sdgad.history.index import HistoryIndex
+from sdgad.history.window import Window
 
 
 @dataclass(frozen=True)
@@ -50,9 +46,8 @@ class IsolationForestDetector(Detector):
         self._trees = IsolationTrees.from_sklearn(forest.fit(event_table(task.index, task.train)))
         return self._score_both(task)
 
-    def _score(self, index: HistoryIndex, rows: Tensor) -> Array:
-        parts = [self._trees.raw_score(event_table(index, part)) for part in torch.split(rows, SCORE_ROWS)]
-        return np.concatenate(parts)
+    def _score_window(self, window: Window) -> Array:
+        return self._trees.raw_score(window_table(window))
 
     def _weights(self) -> dict[str, Array]:
         return self._trees.arrays()

@@ -24,7 +24,6 @@ from sdgad.history.index import HistoryIndex
 from sdgad.history.window import Window, WindowShape
 from sdgad.metrics import best_f1_threshold, mixture
 
-SCORE_BATCH = 2048
 SCALE_SAMPLE = 20_000  # training and validation events, without their labels, for bin edges and whitening
 PSEUDO_WEIGHT = 0.2  # the say of one of them beside that of a normal event
 FEW_WEIGHT = 0.1  # the say of all the few labelled anomalies together, as a share of the batch
@@ -49,9 +48,15 @@ class SDGAD(Detector):
     def configure(cls, options: dict[str, Any]) -> SDGADConfig:
         return configure(options)
 
+    score_rows: ClassVar[int] = 2048
+
     @property
     def uses_context(self) -> bool:
         return self.config.context
+
+    @property
+    def history_length(self) -> int:
+        return self.config.history
 
     # ------------------------------------------------------------------ learn
     def _learn(self, task: Task, *, epochs: int | None, progress: bool) -> FitScores:
@@ -148,7 +153,7 @@ class SDGAD(Detector):
     # ------------------------------------------------------------------ score
     @torch.no_grad()
     def _evidence(self, index: HistoryIndex, rows: Tensor) -> Evidence:
-        windows = (index.rows(part, self.config.history) for part in torch.split(rows, SCORE_BATCH))
+        windows = (index.rows(part, self.config.history) for part in torch.split(rows, self.score_rows))
         return self._evidence_of(windows)
 
     @torch.no_grad()
@@ -163,8 +168,8 @@ class SDGAD(Detector):
         joined: Array = self._model.join(evidence, join).cpu().numpy()
         return joined
 
-    def _score(self, index: HistoryIndex, rows: Tensor) -> Array:
-        return self._score_map(self._joined_ell(self._evidence(index, rows), self._join))
+    def _score_window(self, window: Window) -> Array:
+        return self._score_map(self._joined_ell(self._evidence_of(iter([window])), self._join))
 
     # ------------------------------------------------------------------ files
     def _weights(self) -> dict[str, Array]:

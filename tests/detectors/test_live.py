@@ -1,0 +1,288 @@
+"""Live scoring: every detector and every encoder gives the scores of `decision_function`, however events arrive."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sdgad.detectors import Detector, list_detectors, load, make_detector
+from sdgad.detectors.live import LiveScorer
+from sdgad.encoders import list_encoders
+from sdgad.errors import InputError, ModelFolderError, NotFittedError
+from sdgad.events.simulator import simulate_payments
+from sdgad.events.stream import EventStream
+
+SMALL: dict[str, dict[str, Any]] = {
+    "sdgad": {"history": 5, "width": 8, "projection": 8, "hidden": 16},
+    "boosting": {"max_iter": 20},
+    "isolation-forest": {"trees": 20},
+}
+KINDS = [(name, {}) for name in list_detectors() if name != "sdgad"]
+KINDS += [("sdgad", {"encoder": encoder}) for encoder in list_encoders()]
+TIES = ("strict", "arrival")
+CLOSE = 1e-5
+TICK = 3600.0
+
+
+def payments(num_events: int = 400, seed: int = 5) -> EventStream:
+    """Payments on a clock of whole hours, so that times tie."""
+    events = simulate_payments(num_events, anomaly_rate=0.05, seed=seed)
+    names = [events.vocabulary.raw(codes).to_pylist() for codes in (events.src, events.dst)]
+    t = np.floor(events.t / TICK) * TICK
+    return EventStream(*names, t, events.msg, events.label, features=events.features, clock=events.clock)
+
+
+EVENTS = payments()
+TRAIN, VAL, TEST = EVENTS.split()
+FEATURES = EVENTS.features
+IDS = [*EVENTS.vocabulary.names[0].to_pylist()[:6], "unseen", "Ünseen", "7"]
+
+
+def fitted(name: str, **options: Any) -> Detector:
+    detector = make_detector(name, **{**SMALL.get(name, {}), "device": "cpu", **options})
+    return detector.fit(TRAIN, val=VAL, **({"epochs": 1} if name == "sdgad" else {}))
+
+
+@pytest.fixture(scope="module")
+def detector() -> Detector:
+    return fitted("boosting")
+
+
+@st.composite
+def arrivals(draw: st.DrawFn) -> EventStream:
+    """Events after the end of the history: known and unseen ids, ties, self-loops, odd features."""
+    count = draw(st.integers(1, 14))
+    ids = st.lists(st.sampled_from(IDS), min_size=count, max_size=count)
+    gaps = draw(st.lists(st.sampled_from([0.0, 0.0, 1.0, 3600.0, 90_000.0]), min_size=count, max_size=count))
+    amount = st.one_of(st.just(np.nan), st.floats(0, 1e6, width=32))
+    channel = st.sampled_from([0.0, 1.0, 2.0, np.nan])
+    msg = draw(st.lists(st.tuples(amount, channel), min_size=count, max_size=count))
+    t = VAL.t[-1] + np.cumsum(gaps)
+    return EventStream(draw(ids), draw(ids), t, np.array(msg), features=FEATURES, clock=EVENTS.clock)
+
+
+def in_parts(live: LiveScorer, events: EventStream, seed: int) -> np.ndarray:
+    """Score and update in random batches."""
+    random = np.random.default_rng(seed)
+    scores, start = [], 0
+    while start < len(events):
+        size = int(random.integers(1, 6))
+        scores.append(live.score_and_update(events[start : start + size]))
+        start += size
+    return np.concatenate(scores)
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize(("name", "options"), KINDS, ids=str)
+def test_live_scores_are_offline_scores_however_events_arrive(
+    name: str, options: dict[str, Any], ties: str, tmp_path: Path
+) -> None:
+    detector = fitted(name, ties=ties, **options)
+    live = detector.live()
+    live.snapshot(tmp_path / "start")
+
+    @given(arrivals(), st.integers(0, 2**32 - 1))
+    @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    def check(events: EventStream, seed: int) -> None:
+        offline = detector.decision_function(events)
+        live.restore(tmp_path / "start")
+        np.testing.assert_allclose(live.score(events), offline, rtol=0, atol=CLOSE)
+        np.testing.assert_allclose(in_parts(live, events, seed), offline, rtol=0, atol=CLOSE)
+
+    check()
+
+
+@pytest.mark.parametrize("bounds", [{"max_nodes": 20}, {"max_age": 43_200.0}], ids=str)
+@pytest.mark.parametrize("ties", TIES)
+def test_a_bounded_memory_scores_alike_live_and_offline(bounds: dict[str, Any], ties: str) -> None:
+    detector = fitted("sdgad", ties=ties, **bounds)
+    offline, live = detector.decision_function(TEST), detector.live()
+    np.testing.assert_allclose(in_parts(live, TEST, 0), offline, rtol=0, atol=CLOSE)
+    unbounded = detector.set_params(max_nodes=None, max_age=None)
+    assert np.abs(unbounded.decision_function(TEST) - offline).max() > CLOSE  # or nothing was forgotten
+
+
+def test_a_bounded_memory_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sdgad.detectors.live.SPARE", 0)
+    detector = fitted("boosting", max_nodes=10)
+    live = detector.live()
+    for number in range(100):
+        t = np.array([VAL.t[-1] + 10 * (number + 1)])
+        one = EventStream(
+            [f"s{number}"], [f"d{number}"], t, TEST.msg[:1], features=FEATURES, clock=EVENTS.clock
+        )
+        live.score_and_update(one)
+        assert live.history_size[1] <= 2 * 10 + 2
+    assert len(live._buffer._nodes) < 60  # slots are used again
+
+
+@pytest.mark.parametrize("ties", TIES)
+def test_scoring_changes_nothing(ties: str, tmp_path: Path) -> None:
+    live = fitted("boosting", ties=ties).live()
+    live.score_and_update(TEST[:20])
+    live.snapshot(tmp_path / "before")
+    once = live.score(TEST[20:60])
+    live.snapshot(tmp_path / "after")
+    assert (tmp_path / "before").read_bytes() == (tmp_path / "after").read_bytes()
+    np.testing.assert_array_equal(live.score(TEST[20:60]), once)
+
+
+def test_the_detector_stays_where_it_is(detector: Detector) -> None:
+    before, size = detector.decision_function(TEST), detector.history_size
+    detector.live().update(TEST)
+    np.testing.assert_array_equal(detector.decision_function(TEST), before)
+    assert detector.history_size == size
+
+
+def test_update_is_score_and_update_without_the_scores(detector: Detector) -> None:
+    one, other = detector.live(), detector.live()
+    one.update(TEST[:30])
+    other.score_and_update(TEST[:30])
+    np.testing.assert_array_equal(one.score(TEST[30:]), other.score(TEST[30:]))
+    assert one.history_size == other.history_size == (len(EVENTS) - len(TEST) + 30, one.history_size[1])
+
+
+def test_a_large_batch_is_scored_as_small_ones_are() -> None:
+    more = payments(4000, seed=8)
+    detector = fitted("isolation-forest")
+    later = EventStream(
+        *(more.vocabulary.raw(codes).to_pylist() for codes in (more.src, more.dst)),
+        more.t - more.t[0] + VAL.t[-1] + TICK,
+        more.msg,
+        features=FEATURES,
+        clock=more.clock,
+    )
+    np.testing.assert_array_equal(detector.live().score(later), detector.decision_function(later))
+
+
+def test_a_detector_without_history_begins_with_the_first_event(tmp_path: Path, detector: Detector) -> None:
+    detector.save(tmp_path / "model", history=False)
+    blank = load(tmp_path / "model")
+    np.testing.assert_allclose(
+        in_parts(blank.live(), TEST, 1), blank.decision_function(TEST), rtol=0, atol=CLOSE
+    )
+    assert blank.live().newest is None
+    assert len(blank.live().score(TEST[:0])) == 0
+
+
+# ---------------------------------------------------------------------- policies
+def late_events() -> EventStream:
+    """Two events, of which the first is older than the end of the history."""
+    t = np.array([VAL.t[-1] - 5 * TICK, VAL.t[-1] + TICK])
+    return EventStream(IDS[:2], IDS[2:4], t, TEST.msg[:2], features=FEATURES, clock=EVENTS.clock)
+
+
+def test_a_late_event_is_scored_as_if_it_happened_now(detector: Detector) -> None:
+    events = late_events()
+    now = EventStream(
+        IDS[:2],
+        IDS[2:4],
+        np.maximum(events.t, VAL.t[-1]),
+        TEST.msg[:2],
+        features=FEATURES,
+        clock=EVENTS.clock,
+    )
+    live = detector.live(late="score")
+    np.testing.assert_allclose(
+        live.score_and_update(events), detector.decision_function(now), rtol=0, atol=CLOSE
+    )
+    assert live.newest == events.t[-1]
+
+
+def test_a_dropped_event_has_no_score_and_leaves_no_trace(detector: Detector) -> None:
+    dropping, without = detector.live(late="drop"), detector.live()
+    scores = dropping.score_and_update(late_events())
+    assert np.isnan(scores[0])
+    assert scores[1] == without.score_and_update(late_events()[1:])[0]
+    np.testing.assert_array_equal(dropping.score(TEST[5:]), without.score(TEST[5:]))
+
+
+def test_a_refused_batch_changes_nothing(detector: Detector, tmp_path: Path) -> None:
+    live = detector.live(late="error")
+    live.snapshot(tmp_path / "before")
+    lacking = EventStream(["a"], ["b"], TEST.t[-1:])
+    with pytest.raises(InputError, match=r"Row 1 is older"):
+        live.score_and_update(late_events())
+    with pytest.raises(InputError, match="amount"):
+        live.update(lacking)
+    with pytest.raises(InputError, match="name space"):
+        live.score(EventStream(["a"], ["b"], TEST.t[-1:], TEST.msg[:1], features=FEATURES, bipartite=True))
+    with pytest.raises(InputError, match="EventStream"):
+        live.score([1, 2])  # type: ignore[arg-type]
+    live.snapshot(tmp_path / "after")
+    assert (tmp_path / "before").read_bytes() == (tmp_path / "after").read_bytes()
+
+
+@pytest.mark.parametrize("ties", TIES)
+def test_flagged_events_stay_out_of_the_history_if_asked(ties: str) -> None:
+    detector = fitted("boosting", ties=ties)
+    detector.set_threshold(float(np.quantile(detector.decision_function(TEST), 0.7)))
+    live = detector.live(flagged="skip")
+    scores = in_parts(live, TEST, 3)
+    whole = detector.live(flagged="skip").score_and_update(TEST)
+    np.testing.assert_allclose(scores, whole, rtol=0, atol=CLOSE)
+    flagged = scores >= detector.threshold_
+    assert 0 < flagged.sum() < len(TEST)
+    assert live.history_size[0] == len(TRAIN) + len(VAL) + (~flagged).sum()
+    kept = detector.live()
+    for row in np.flatnonzero(~flagged):
+        kept.update(TEST[row : row + 1])
+    later = late_events()[1:]
+    assert live.score(TEST[-1:])[0] == pytest.approx(kept.score(TEST[-1:])[0], abs=CLOSE)
+    assert len(later) == 1
+
+
+def test_unknown_policies_and_unfitted_detectors_are_refused(detector: Detector) -> None:
+    with pytest.raises(InputError, match="late='never'"):
+        detector.live(late="never")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="flagged='maybe'"):
+        detector.live(flagged="maybe")  # type: ignore[arg-type]
+    with pytest.raises(NotFittedError):
+        make_detector("boosting").live()
+
+
+# ---------------------------------------------------------------------- snapshots
+@pytest.mark.parametrize("options", [{}, {"ties": "arrival"}, {"max_nodes": 20}], ids=str)
+def test_a_snapshot_goes_on_with_the_same_bits(options: dict[str, Any], tmp_path: Path) -> None:
+    detector = fitted("sdgad", **options)
+    live = detector.live()
+    live.score_and_update(TEST[:51])
+    live.snapshot(tmp_path / "state", {"lines": 51, "where": "über"})
+    detector.save(tmp_path / "model")
+    other = load(tmp_path / "model").live()
+    assert other.restore(tmp_path / "state") == {"lines": 51, "where": "über"}
+    assert other.history_size == live.history_size
+    for start in range(51, len(TEST), 7):
+        part = TEST[start : start + 7]
+        np.testing.assert_array_equal(other.score_and_update(part), live.score_and_update(part))
+
+
+def test_a_state_of_another_model_or_a_damaged_one_is_refused(tmp_path: Path, detector: Detector) -> None:
+    path = tmp_path / "state"
+    live = detector.live()
+    live.snapshot(path)
+    whole = path.read_bytes()
+    with pytest.raises(ModelFolderError, match="another model"):
+        fitted("isolation-forest").live().restore(path)
+    with pytest.raises(ModelFolderError, match="another model"):
+        fitted("boosting", max_nodes=20).live().restore(path)
+    with pytest.raises(ModelFolderError, match="no state"):
+        live.restore(tmp_path / "nowhere")
+    before = live.score(TEST)
+    random = np.random.default_rng(0)
+    for cut in random.integers(0, len(whole), 20):
+        path.write_bytes(whole[:cut])
+        with pytest.raises(ModelFolderError, match=r"damaged|no state"):
+            live.restore(path)
+    for place in random.integers(8, len(whole), 40):
+        flipped = bytearray(whole)
+        flipped[place] ^= 0xFF
+        path.write_bytes(bytes(flipped))
+        with pytest.raises(ModelFolderError):
+            live.restore(path)
+    np.testing.assert_array_equal(live.score(TEST), before)
