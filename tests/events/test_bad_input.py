@@ -150,7 +150,7 @@ def test_mixed_numbers_in_a_data_frame_are_refused_by_row() -> None:
 def test_tables_without_rows_and_things_that_are_no_tables_are_refused() -> None:
     with pytest.raises(InputError, match="The table holds no events"):
         read_events(pa.table({"src": [], "dst": [], "t": []}))
-    for wrong in (5, {"src": [1]}, np.zeros(3)):
+    for wrong in (5, {"src"}, np.zeros(3)):
         with pytest.raises(InputError, match=f"not from {type(wrong).__name__}"):
             read_table(wrong)
 

@@ -52,10 +52,7 @@ class Column:
 
     @property
     def is_list(self) -> bool:
-        kind = self.values.type
-        return bool(
-            pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
-        )
+        return is_list(self.values.type)
 
     def error(self, row: int, problem: str) -> InputError:
         """`problem` at a row counted from 0; people count data rows from 1."""
@@ -70,6 +67,11 @@ def _plain(column: pa.ChunkedArray) -> pa.Array:
     if pa.types.is_string(kind) or pa.types.is_string_view(kind):
         column = column.cast(pa.large_string())
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds a list per row."""
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
 def listed(names: list[str], most: int = 20) -> str:

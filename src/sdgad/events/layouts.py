@@ -45,7 +45,7 @@ LAYOUTS = {
     "dyglib": Layout("u", "i", "ts", "label", ignored=(*NAMELESS, "idx")),
     "tgb": Layout(
         "sources", "destinations", "timestamps",
-        features=("edge_feat",), ignored=("edge_idxs",), rest=("edge_feat", "edge_feat"),
+        features=("edge_feat",), ignored=("edge_idxs", "edge_label"), rest=("edge_feat", "edge_feat"),
     ),
 }  # fmt: skip
 
@@ -56,8 +56,9 @@ ALIASES = {
         "v", "i", "item", "item_id",
     ),
     "time": ("t", "time", "timestamp", "ts", "datetime", "date", "unix_timestamp"),
-    "label": ("label", "y", "is_fraud", "is_anomaly", "state_label"),
+    "label": ("label", "y", "is_fraud", "is_anomaly", "state_label", "edge_label"),
 }  # fmt: skip
+VAGUE_LABELS = ("y", "edge_label")  # names that mean other things too: in TGB both are 1 where a link exists
 
 
 def recognise(columns: Sequence[str], written: Layout | None = None) -> Layout | None:

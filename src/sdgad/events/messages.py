@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sdgad.events.column import DECIMAL_COMMA, NUMBER, Column, first, floats, is_missing
+from sdgad.events.column import DECIMAL_COMMA, NUMBER, Column, first, floats, is_list, is_missing
 from sdgad.events.layouts import family
 from sdgad.events.stream import FeatureColumn
 
@@ -53,7 +53,7 @@ def _block(
             for i, column in enumerate(held)
         ]
         return tuple(feature for feature, _ in scalars), np.stack([values for _, values in scalars], axis=1)
-    if held and held != [name] and Column.of(table, held[0], source).is_list:
+    if held and held != [name] and _holds_lists(table, held[0]):
         element, values = int(name[len(name.rstrip("0123456789")) :]), spread(held[0])
         if element < values.shape[1]:
             return (FeatureColumn(name),), values[:, element : element + 1]
@@ -63,6 +63,11 @@ def _block(
         return tuple(FeatureColumn(f"{name}{i}") for i in range(values.shape[1])), values
     feature, values = _scalar(column, name, categorical)
     return (feature,), values[:, None]
+
+
+def _holds_lists(table: pa.Table, name: str) -> bool:
+    """By its type alone, since a wide list is not to be read once per element."""
+    return is_list(table.schema.field(table.column_names.index(name)).type)
 
 
 def _scalar(column: Column, name: str, categorical: Collection[str]) -> tuple[FeatureColumn, Array]:

@@ -14,7 +14,16 @@ import pyarrow.compute as pc
 from sdgad.errors import InputError
 from sdgad.events.clock import Clock
 from sdgad.events.column import Column, first, integers, is_missing, listed
-from sdgad.events.layouts import ALIASES, ANOMALY_TYPE, NAMELESS, Layout, by_alias, from_metadata, recognise
+from sdgad.events.layouts import (
+    ALIASES,
+    ANOMALY_TYPE,
+    NAMELESS,
+    VAGUE_LABELS,
+    Layout,
+    by_alias,
+    from_metadata,
+    recognise,
+)
 from sdgad.events.messages import holders, read_messages
 from sdgad.events.stream import ColumnNames, EventStream
 from sdgad.events.table import open_table
@@ -42,14 +51,21 @@ def read_events(
     clock: Clock | None = None,
     name: str | None = None,
 ) -> EventStream:
-    """Events from a Parquet, CSV, TSV or JSON lines file, a pyarrow table or a pandas data frame.
+    """Events from a file, a table, a PyG `TemporalData` or a dictionary of columns.
+
+    Files are Parquet, CSV, TSV or JSON lines; tables are those of pyarrow, pandas and polars (also lazy) and what else
+    speaks the arrow C interface; of a `TemporalData` the attributes with one row per event are columns; a
+    dictionary has one list, array or tensor per column, as TGB's `dataset.full_data` does.
 
     Columns that are not named are found by convention (`src, dst, t, label, msg`; JODIE, DyGLib, TGB; common
     names). Features are numbers (missing: NaN), text (codes into its sorted distinct values) or lists of
     numbers; beyond the conventional ones only those that are named are taken. Labels are 0, 1, true, false or
-    empty. For times see `read_times`. `columns` are the names of an earlier stream: all its features must be
-    there, its label may be missing. `clock` is the clock of an earlier stream: its zone and, unless the numbers
-    clearly look like a wall clock in another one, its unit are meant here too. `name` is what messages call a table.
+    empty. A column that is merely called `y` or `edge_label` is the label, unless named, only where it holds labels
+    and not 1 for every event: with that TGB says that a link exists, not that it is anomalous.
+
+    For times see `read_times`. `columns` are the names of an earlier stream: all its features must be there, its
+    label may be missing. `clock` is the clock of an earlier stream: its zone and, unless the numbers clearly look
+    like a wall clock in another one, its unit are meant here too. `name` is what messages call a table.
     """
     where, table = open_table(source)
     where = name or where
@@ -64,7 +80,7 @@ def read_events(
         src=_required(table, "src", src or (columns.src if columns else None), layout, where),
         dst=_required(table, "dst", dst or (columns.dst if columns else None), layout, where),
         time=_required(table, "time", time or (columns.time if columns else None), layout, where),
-        label=_label_name(table, label, columns, layout),
+        label=_label_name(table, label, columns, layout, where),
         features=_feature_names(table, layout) if features is None else tuple(features),
     )
     _need_one_role_each(names, where)
@@ -112,7 +128,7 @@ def _required(table: pa.Table, role: str, given: str | None, layout: Layout | No
 
 
 def _label_name(
-    table: pa.Table, given: str | None, columns: ColumnNames | None, layout: Layout | None
+    table: pa.Table, given: str | None, columns: ColumnNames | None, layout: Layout | None, where: str
 ) -> str | None:
     """A label column that was named must be there; one that is only expected may be missing."""
     if given is not None:
@@ -120,7 +136,29 @@ def _label_name(
     expected = columns.label if columns else layout.label if layout else None
     if expected in table.column_names:
         return expected
-    return None if columns else by_alias("label", table.column_names)
+    if columns:
+        return None
+    names = list(table.column_names)
+    while (found := by_alias("label", names)) is not None and not _may_be_label(table, found, where):
+        names.remove(found)
+    return found
+
+
+def _may_be_label(table: pa.Table, name: str, where: str) -> bool:
+    """A column with a vague name must look like labels, and not call every event anomalous."""
+    if name.strip().lower() not in VAGUE_LABELS:
+        return True
+    column = Column.of(table, name, where)
+    try:
+        problem = "is 1 for every event" if np.all(_labels(column) == 1) else None
+    except InputError:
+        problem = "holds other values than 0, 1 and empty"
+    if problem:
+        logger.warning(
+            "%s: column %r %s and is not taken for the label; name it as the label if it is.",
+            where, name, problem,
+        )  # fmt: skip
+    return problem is None
 
 
 def _feature_names(table: pa.Table, layout: Layout | None) -> tuple[str, ...]:
@@ -157,6 +195,7 @@ def _tell_unused(table: pa.Table, names: ColumnNames, layout: Layout | None, whe
         names.label,
         ANOMALY_TYPE,
         *names.features,
+        *(VAGUE_LABELS if names.label is None else ()),  # already told why not
         *(layout.ignored if layout else NAMELESS),
     }
     for feature in names.features:

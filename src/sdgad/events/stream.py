@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -11,6 +11,12 @@ from sdgad.errors import InputError
 from sdgad.events.clock import Clock
 from sdgad.events.times import epoch_seconds
 from sdgad.events.vocabulary import Ids, Vocabulary
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from torch_geometric.data import TemporalData
 
 Array = np.ndarray[Any, Any]
 Supervision = Literal["all", "few-shot", "none"]
@@ -277,6 +283,40 @@ class EventStream:
         ordered = np.empty_like(values)
         ordered[np.argsort(np.argsort(self.row, kind="stable"), kind="stable")] = values
         return ordered
+
+    # ------------------------------------------------------------------ for other packages
+    def to_arrow(self) -> pa.Table:
+        """A pyarrow table with what `write_events` writes: raw ids, times as they are, what is unknown null."""
+        from sdgad.events.export import to_arrow
+
+        return to_arrow(self)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A pandas data frame: as `to_arrow`, but each number of a list has its own column."""
+        from sdgad.events.export import to_pandas
+
+        return to_pandas(self)
+
+    def to_polars(self) -> pl.DataFrame:
+        """A polars data frame: as `to_pandas`. It cannot say what `columns=events.names, clock=events.clock,
+        bipartite=events.bipartite` tell `read_events`."""
+        from sdgad.events.export import to_polars
+
+        return to_polars(self)
+
+    def to_pyg(self) -> TemporalData:
+        """A PyG `TemporalData`: `src`, `dst` are codes (`events.vocabulary.raw(codes)` has the names), `t` keeps its
+        type, `msg` is `[E, d]` with categories as codes, `y` is float32 with NaN = unknown (left out if all are)."""
+        from sdgad.events.export import to_pyg
+
+        return to_pyg(self)
+
+    def to_tgb(self) -> dict[str, Array]:
+        """A dictionary with the keys of TGB's `full_data`, and values as in `to_pyg`. `edge_label` and `w` are 1, as
+        TGB has them for links that exist; what is known about anomalies is in `label` and `anomaly_type`."""
+        from sdgad.events.export import to_tgb
+
+        return to_tgb(self)
 
     def _copy(self, columns: _Columns) -> EventStream:
         part = object.__new__(EventStream)

@@ -8,7 +8,7 @@ import io
 import json
 import os
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ import pyarrow.json
 import pyarrow.parquet
 
 from sdgad.errors import InputError
+from sdgad.events.arrays import build_table, mapping_table, temporal_data_table
 from sdgad.events.column import UNTYPED
 from sdgad.events.layouts import spread
 
@@ -25,7 +26,8 @@ _BLOCK = 16 << 20  # bytes; no row may be longer
 
 
 def read_table(source: Any) -> pa.Table:
-    """The rows of a Parquet, CSV, TSV or JSON lines file (by suffix, also .gz), a pyarrow or a pandas table.
+    """The rows of a Parquet, CSV, TSV or JSON lines file (by suffix, also .gz), a table, a PyG `TemporalData`
+    or a dictionary of columns.
 
     CSV has no types: its columns stay text, marked as untyped, so that they can be written back as they were.
     """
@@ -38,7 +40,8 @@ def open_table(source: Any) -> tuple[str, pa.Table]:
         if adapter.accepts(source):
             return adapter.describe(source), adapter.read(source)
     raise InputError(
-        f"Events come from a file, a pyarrow table or a pandas data frame, not from {type(source).__name__}."
+        "Events come from a file, a table (pyarrow, pandas, polars), a PyG TemporalData or a dictionary of "
+        f"columns, not from {type(source).__name__}."
     )
 
 
@@ -51,34 +54,39 @@ class Adapter(NamedTuple):
 
 
 # ---------------------------------------------------------------------- tables in memory
-def _is_pandas(source: Any) -> bool:
-    """Without importing pandas: whoever holds a data frame has imported it."""
+def _is(source: Any, package: str, *names: str) -> bool:
+    """Whether a package made this object, without importing it: whoever holds one has imported it."""
     return any(
-        c.__module__.partition(".")[0] == "pandas" and c.__name__ == "DataFrame" for c in type(source).__mro__
+        c.__module__.partition(".")[0] == package and c.__name__ in names for c in type(source).__mro__
     )
 
 
 def _read_pandas(frame: Any) -> pa.Table:
-    """Column by column, since one with mixed types is text to be interpreted, not an error."""
-    return _build((str(name), frame.iloc[:, i]) for i, name in enumerate(frame.columns))
+    """`attrs` may hold what `EventStream.to_pandas` knew about the columns."""
+    table = build_table((str(name), frame.iloc[:, i]) for i, name in enumerate(frame.columns))
+    known = {
+        key: value for key, value in frame.attrs.items() if isinstance(key, str) and isinstance(value, str)
+    }
+    return table.replace_schema_metadata(known)
 
 
-def _build(columns: Iterable[tuple[str, Any]]) -> pa.Table:
-    fields, arrays = [], []
-    for name, values in columns:
+def _read_polars(frame: Any) -> pa.Table:
+    arrays = []
+    for series in frame.lazy().collect().iter_columns():
         try:
-            array, metadata = pa.array(values, from_pandas=True), None
-        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-            array, metadata = pa.array([_as_text(v) for v in values], pa.string()), UNTYPED
-        fields.append(pa.field(name, array.type, metadata=metadata))
-        arrays.append(array)
-    return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+            arrays.append((series.name, series.to_arrow()))
+        except pa.ArrowException:
+            raise InputError(
+                f"The data frame, column {series.name!r}: arrow has no type for {series.dtype}."
+            ) from None
+    return build_table(arrays)
 
 
-def _as_text(value: Any) -> str | None:
-    if value is None or (not isinstance(value, str) and str(value) in ("nan", "NaT", "<NA>")):
-        return None
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _read_arrow(source: Any) -> pa.Table:
+    try:
+        return pa.table(source)
+    except (pa.ArrowException, TypeError):
+        raise InputError(f"Events come from a table of columns, not from {type(source).__name__}.") from None
 
 
 # ---------------------------------------------------------------------- files
@@ -224,8 +232,13 @@ def _read_json_slowly(path: Path) -> pa.Table:
             rows.append(row)
     if not rows:
         raise InputError(f"{path} is empty.")
+    return rows_to_table(rows)
+
+
+def rows_to_table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """Rows of plain values under their names; what a row lacks is null."""
     names = dict.fromkeys(name for row in rows for name in row)
-    return _build((name, [row.get(name) for row in rows]) for name in names)
+    return build_table((name, [row.get(name) for row in rows]) for name in names)
 
 
 READERS: dict[str, Callable[[Path], pa.Table]] = {
@@ -240,7 +253,23 @@ READERS: dict[str, Callable[[Path], pa.Table]] = {
 
 ADAPTERS = (
     Adapter(lambda source: isinstance(source, pa.Table), lambda _: "The table", lambda table: table),
-    Adapter(_is_pandas, lambda _: "The data frame", _read_pandas),
+    Adapter(lambda source: _is(source, "pandas", "DataFrame"), lambda _: "The data frame", _read_pandas),
+    Adapter(
+        lambda source: _is(source, "polars", "DataFrame", "LazyFrame"),
+        lambda _: "The data frame",
+        _read_polars,
+    ),
+    Adapter(
+        lambda source: _is(source, "torch_geometric", "TemporalData"),
+        lambda _: "The TemporalData",
+        temporal_data_table,
+    ),
+    Adapter(lambda source: isinstance(source, Mapping), lambda _: "The dictionary", mapping_table),
+    Adapter(  # duckdb, record batches, anything else that speaks the arrow C interface
+        lambda source: hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__"),
+        lambda _: "The table",
+        _read_arrow,
+    ),
     Adapter(
         lambda source: isinstance(source, str | os.PathLike), lambda source: str(Path(source)), _read_file
     ),

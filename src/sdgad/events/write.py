@@ -12,7 +12,6 @@ from datetime import date
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
@@ -20,8 +19,8 @@ import pyarrow.parquet
 from sdgad.atomic import whole_file
 from sdgad.errors import InputError
 from sdgad.events.column import UNTYPED, typed
-from sdgad.events.layouts import ANOMALY_TYPE, to_metadata
-from sdgad.events.stream import EventStream, FeatureColumn
+from sdgad.events.export import to_arrow
+from sdgad.events.stream import EventStream
 from sdgad.events.table import file_format
 
 _BATCH = 1 << 16  # rows that are turned into text at once
@@ -35,26 +34,8 @@ def write_events(events: EventStream, path: str | os.PathLike[str]) -> None:
     list `msg`; CSV has no lists and gives each number its own column.
     """
     path = Path(path)
-    columns = {
-        events.names.src: events.vocabulary.raw(events.src),
-        events.names.dst: events.vocabulary.raw(events.dst),
-        events.names.time: pa.array(events.t),
-    }
-    count = 3
-    if events.names.label is not None or events.has_labels:
-        columns[events.names.label or "label"] = pa.array(events.label, from_pandas=True).cast(pa.int8())
-        count += 1
     lists = file_format(path) not in ("csv", "tsv")
-    for name, values in _feature_columns(events, lists):
-        columns[name] = values
-        count += 1
-    if events.anomaly_type is not None:
-        columns[ANOMALY_TYPE] = pa.array(events.anomaly_type, pa.string())
-        count += 1
-    if len(columns) < count:
-        raise InputError(f"{path} cannot be written: two of its columns would have the same name.")
-    metadata = to_metadata(events.names, events.bipartite, events.clock)
-    write_table(pa.table(columns).replace_schema_metadata(metadata), path)
+    write_table(to_arrow(events, lists, where=str(path)), path)
 
 
 def write_table(table: pa.Table, path: str | os.PathLike[str]) -> None:
@@ -65,64 +46,6 @@ def write_table(table: pa.Table, path: str | os.PathLike[str]) -> None:
         raise InputError(f"{path} is a folder, not a file.")
     with whole_file(path) as temporary:
         write(table, temporary)
-
-
-# ---------------------------------------------------------------------- features
-def _feature_columns(events: EventStream, lists: bool) -> Iterator[tuple[str, pa.Array]]:
-    """Name and values of each feature column to write."""
-    if events.msg is None:
-        return
-    for name, start, stop in _groups(events) if lists else ():
-        if name is not None:
-            yield name, _list_array(events.msg[:, start:stop])
-        else:
-            yield from _scalars(events.features[start:stop], events.msg[:, start:stop])
-    if not lists:
-        yield from _scalars(events.features, events.msg)
-
-
-def _groups(events: EventStream) -> Iterator[tuple[str | None, int, int]]:
-    """Runs of features: those of one list column under its name, the others one by one under None."""
-    names = [feature.name for feature in events.features]
-    numeric = not any(feature.categorical for feature in events.features)
-    if numeric and names == [f"f{i}" for i in range(len(names))]:
-        yield "msg", 0, len(names)
-        return
-    lists = [name for name in events.names.features if name not in names]
-    start = 0
-    while start < len(names):
-        stop = start
-        name = next((name for name in lists if names[start] == f"{name}0"), None)
-        while (
-            name
-            and stop < len(names)
-            and names[stop] == f"{name}{stop - start}"
-            and not events.features[stop].categorical
-        ):
-            stop += 1
-        if stop > start:
-            yield name, start, stop
-        else:
-            stop = start + 1
-            yield None, start, stop
-        start = stop
-
-
-def _scalars(
-    features: tuple[FeatureColumn, ...], msg: np.ndarray[Any, Any]
-) -> Iterator[tuple[str, pa.Array]]:
-    for feature, values in zip(features, msg.T, strict=True):
-        missing = np.isnan(values)
-        if feature.categories is None:
-            yield feature.name, pa.array(np.ascontiguousarray(values), mask=missing)
-        else:
-            codes = pa.array(np.where(missing, 0, values).astype(np.int32), mask=missing)
-            yield feature.name, pa.array(feature.categories, pa.string()).take(codes)
-
-
-def _list_array(values: np.ndarray[Any, Any]) -> pa.Array:
-    flat = np.ascontiguousarray(values).reshape(-1)
-    return pa.FixedSizeListArray.from_arrays(pa.array(flat, mask=np.isnan(flat)), values.shape[1])
 
 
 # ---------------------------------------------------------------------- formats
