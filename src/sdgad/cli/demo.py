@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from sdgad.cli.notes import tell
 from sdgad.cli.options import Json
 from sdgad.cli.printing import duration, print_json, print_table, threshold_text
 
@@ -60,19 +61,13 @@ def demo(
         num_events=events,
         seed=seed,
         command=shlex.join(command),
-        tell=_tell,
+        tell=tell,
         progress=sys.stderr.isatty(),
     )
     if json:
         print_json(result)
     else:
         _print(result, out)
-
-
-def _tell(line: str) -> None:
-    """Progress is for those who watch."""
-    if sys.stderr.isatty():
-        print(f"{line} …", file=sys.stderr)
 
 
 def _print(result: dict[str, Any], out: Path) -> None:

@@ -27,3 +27,9 @@ class Notes(logging.Handler):
         for line in self._held:
             print(line, file=sys.stderr)
         self._held.clear()
+
+
+def tell(line: str) -> None:
+    """Say what is going on; progress is for those who watch."""
+    if sys.stderr.isatty():
+        print(f"{line} …", file=sys.stderr)

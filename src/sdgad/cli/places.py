@@ -17,6 +17,15 @@ def need_place_for_file(path: Path) -> None:
     _need_parent(path)
 
 
+def need_place_for_page(path: Path) -> None:
+    """A web page: its name says so and its folder is there."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"{path} shall be a web page: give it a name that ends in .html.")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder, not a file.")
+    _need_parent(path)
+
+
 def need_place_for_model(path: Path) -> None:
     """A model folder: nothing is there yet, or an empty folder, or another model."""
     from sdgad.detectors.folder import need_replaceable

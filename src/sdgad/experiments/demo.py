@@ -20,7 +20,7 @@ from sdgad.events.table import read_table
 from sdgad.events.write import write_events, write_table
 from sdgad.experiments.report import write_report
 from sdgad.experiments.score_table import with_scores
-from sdgad.experiments.scored import ScoredStream
+from sdgad.experiments.scored_events import scored_events
 from sdgad.metrics import evaluate
 
 Labels = Literal["all", "none"]
@@ -90,41 +90,18 @@ def run_demo(
     ]
     write_report(
         out / "report.html",
-        scored_payments(test, scores, sdgad),
+        scored_events(test, scores, sdgad),
         title="Anomalies in a stream of payments",
         facts=facts,
         metrics=metrics,
         threshold_rows=metrics["threshold_table"],
         comparison=comparison,
+        validation=sdgad.validation,
     )
     result["seconds"] = round(perf_counter() - start, 3)
     with whole_file(out / "metrics.json") as temporary:
         temporary.write_text(json.dumps(result, indent=2, allow_nan=False) + "\n", encoding="utf-8")
     return result
-
-
-def scored_payments(events: EventStream, scores: Array, detector: Detector) -> ScoredStream:
-    """What the report looks at: events by their raw ids, with their features as text."""
-    assert events.msg is not None
-    details = {
-        feature.name: [
-            f"{value:.2f}" if feature.categories is None else feature.categories[int(value)]
-            for value in column
-        ]
-        for feature, column in zip(events.features, events.msg.T, strict=True)
-    }
-    return ScoredStream(
-        t=events.t,
-        clock=events.clock,
-        source=events.vocabulary.raw(events.src).to_pylist(),
-        destination=events.vocabulary.raw(events.dst).to_pylist(),
-        score=scores,
-        threshold=detector.threshold_,
-        label=events.label,
-        anomaly_type=events.anomaly_type,
-        p_value=detector.p_value(scores),
-        details=details,
-    )
 
 
 def _fit_and_score(

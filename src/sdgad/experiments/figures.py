@@ -1,57 +1,21 @@
-"""The report's figures as inline SVG: no pyplot, no global state, the same bytes for the same scores."""
+"""The report's figures of scores and decisions, as inline SVG: the same bytes for the same scores."""
 
 from __future__ import annotations
 
-import importlib
-import io
-import re
-import warnings
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sdgad.experiments.drawing import ALARM, FAINT, logit, score_ticks, svg, time_axis
 from sdgad.experiments.markup import printable
 from sdgad.experiments.scored import Group, ScoredStream
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-INK, FAINT, GRID, ALARM = "#1f2937", "#6b7280", "#e5e7eb", "#b91c1c"
-STYLE: dict[str, Any] = {
-    "axes.axisbelow": True,
-    "axes.edgecolor": "#9ca3af",
-    "axes.grid": True,
-    "axes.labelcolor": INK,
-    "axes.labelsize": 9,
-    "axes.linewidth": 0.8,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "font.family": "DejaVu Sans",
-    "font.size": 9,
-    "grid.color": GRID,
-    "grid.linewidth": 0.8,
-    "path.simplify": True,
-    "svg.fonttype": "none",  # text stays text: it can be searched, and the reader's fonts know every script
-    "text.parse_math": False,  # a "$" in the name of a type is a dollar
-    "xtick.color": FAINT,
-    "xtick.labelsize": 8.5,
-    "ytick.color": FAINT,
-    "ytick.labelsize": 8.5,
-}
 POINTS = 1500  # more background events than this are drawn as a density
 MARKS = 2000  # more marks than this are thinned, and drawn as pixels
-COARSE = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 0.5)
-FINE = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
-
-
-def can_draw() -> bool:
-    """Whether matplotlib (extra `report`) is there."""
-    try:
-        import matplotlib.figure  # noqa: F401
-    except ImportError:
-        return False
-    return True
 
 
 def score_over_time(scored: ScoredStream, crowd: Sequence[Group], marked: Sequence[Group]) -> str:
@@ -61,7 +25,7 @@ def score_over_time(scored: ScoredStream, crowd: Sequence[Group], marked: Sequen
         from matplotlib.colors import LinearSegmentedColormap, LogNorm
 
         axes = figure.add_subplot()
-        when = _time_axis(axes, scored)
+        when = time_axis(axes, scored)
         level = logit(scored.score)
         low, high = _score_range(scored)
         rows = np.concatenate([group.rows for group in crowd]) if crowd else np.empty(0, dtype=np.int64)
@@ -95,7 +59,7 @@ def score_over_time(scored: ScoredStream, crowd: Sequence[Group], marked: Sequen
                 when[thin], level[thin], group.marker, color=group.color, ms=size, mec="white", mew=size / 10,
                 alpha=0.9, rasterized=total > MARKS, zorder=3,
             )  # fmt: skip
-        _score_ticks(axes.yaxis, low, high)
+        score_ticks(axes.yaxis, low, high)
         axes.set_ylim(low, high)
         axes.set_ylabel("score (logit scale)")
         axes.axhline(float(logit(scored.threshold)), color=ALARM, lw=1.1, ls=(0, (5, 3)), zorder=4)
@@ -104,7 +68,7 @@ def score_over_time(scored: ScoredStream, crowd: Sequence[Group], marked: Sequen
             xycoords=("axes fraction", "data"), textcoords="offset points", color=ALARM, fontsize=8.5,
         )  # fmt: skip
 
-    return _svg("time", (9.6, 3.9), draw)
+    return svg("time", (9.6, 3.9), draw)
 
 
 def score_densities(scored: ScoredStream, crowd: Sequence[Group], typed: Sequence[Group]) -> str:
@@ -131,7 +95,7 @@ def score_densities(scored: ScoredStream, crowd: Sequence[Group], typed: Sequenc
                 name = f"{_short(group.name)}\n{len(group.rows):,}"
                 axes.set_ylabel(name, rotation=0, ha="right", va="center")
                 axes.tick_params(axis="x", length=0)
-        _score_ticks(rows[-1].xaxis, low, high)
+        score_ticks(rows[-1].xaxis, low, high)
         rows[-1].set_xlim(low, high)
         rows[-1].set_xlabel("score (logit scale)")
         rows[0].annotate(
@@ -139,7 +103,7 @@ def score_densities(scored: ScoredStream, crowd: Sequence[Group], typed: Sequenc
             xycoords=("data", "axes fraction"), textcoords="offset points", color=ALARM, fontsize=8.5,
         )  # fmt: skip
 
-    return _svg("densities", (9.6, 0.75 + max(0.72 * len(groups), 1.8)), draw)
+    return svg("densities", (9.6, 0.75 + max(0.72 * len(groups), 1.8)), draw)
 
 
 def precision_recall(
@@ -168,39 +132,15 @@ def precision_recall(
             axes.plot(*at, "o", color=ALARM, ms=7.5, mec="white", mew=1.2, zorder=4, clip_on=False)
         axes.set(xlim=(0, 1.01), ylim=(0, 1.03), xlabel="recall", ylabel="precision")
 
-    return _svg("precision-recall", (4.9, 3.5), draw)
-
-
-def logit(score: np.ndarray | float) -> np.ndarray:
-    """log(s / (1 − s)), where sdgad's score is spread evenly instead of crowded at its ends."""
-    s = np.clip(np.asarray(score, dtype=np.float64), 1e-12, 1 - 1e-12)
-    return np.asarray(np.log(s) - np.log1p(-s))
+    return svg("precision-recall", (4.9, 3.5), draw)
 
 
 def _score_range(scored: ScoredStream) -> tuple[float, float]:
-    """All scores, the threshold and the learned boundary 0.5, with a little air."""
-    ends = logit(np.array([scored.score.min(), scored.score.max(), scored.threshold, 0.5]))
+    """All scores, the threshold and the learned boundary, with a little air."""
+    learned = [] if scored.boundary is None else [scored.boundary]
+    ends = logit(np.array([scored.score.min(), scored.score.max(), scored.threshold, *learned]))
     air = 0.04 * float(np.ptp(ends)) + 0.05
     return float(ends.min()) - air, float(ends.max()) + air
-
-
-def _score_ticks(axis: Any, low: float, high: float) -> None:
-    for levels in (COARSE, sorted({*COARSE, *FINE})):
-        ticks = sorted({p for level in levels for p in (level, 1 - level) if low <= float(logit(p)) <= high})
-        if len(ticks) >= 4:
-            break
-    else:
-        ticks = (1 / (1 + np.exp(-np.linspace(low, high, 7)[1:-1]))).tolist()
-    axis.set_ticks([float(logit(p)) for p in ticks], [_level(p) for p in ticks])
-
-
-def _level(p: float) -> str:
-    """0.01 as it is; beyond three decimals 10⁻⁵ and 1−10⁻⁵."""
-    rest = min(p, 1 - p)
-    if rest > 9e-4:
-        return f"{p:.4g}"
-    power = f"10⁻{'⁰¹²³⁴⁵⁶⁷⁸⁹'[round(-np.log10(rest)) % 10]}"
-    return power if p < 0.5 else f"1−{power}"
 
 
 def _count(n: int) -> str:
@@ -220,53 +160,3 @@ def _thin(rows: np.ndarray, most: int) -> np.ndarray:
     if len(rows) <= most:
         return rows
     return np.sort(np.random.default_rng(0).choice(rows, most, replace=False))
-
-
-def _time_axis(axes: Any, scored: ScoredStream) -> np.ndarray:
-    """Dates on a wall clock, otherwise time since the first event in the unit that suits its length."""
-    dates: Any = importlib.import_module("matplotlib.dates")  # untyped, as far as it is typed at all
-    seconds = scored.clock.seconds
-    days = np.asarray(scored.t, dtype=np.float64) * (seconds / 86400)
-    if scored.clock.wall_clock and days.min() > -700_000 and days.max() < 2_900_000:
-        when: np.ndarray = days + float(dates.date2num(np.datetime64(0, "s")))
-        locator = dates.AutoDateLocator(tz=scored.zone, minticks=4, maxticks=9)
-        axes.xaxis.set_major_locator(locator)
-        axes.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator, tz=scored.zone))
-        axes.set_xlabel(f"time ({scored.zone})")
-        least = 1 / 24
-    else:
-        # subtracted before it is scaled: int64 nanoseconds do not fit a float64
-        elapsed = np.asarray(scored.t - scored.t.min(), dtype=np.float64) * seconds
-        span = float(elapsed.max())
-        units = (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0), ("seconds", 1.0))
-        name, size = next((unit for unit in units if span >= 2 * unit[1]), units[-1])
-        when = elapsed / size
-        axes.set_xlabel(f"{name} since the first event")
-        least = 1.0 if span == 0 else 0.0
-    low, high = float(when.min()), float(when.max())
-    air = max(0.01 * (high - low), (least - (high - low)) / 2)
-    axes.set_xlim(low - air, high + air)
-    return when
-
-
-def _svg(name: str, size: tuple[float, float], draw: Callable[[Figure], None]) -> str:
-    """Draw on a fresh figure and give back its `<svg>` alone, without address, date or unused ids."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    with matplotlib.rc_context(), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
-        matplotlib.rcdefaults()  # a user's matplotlibrc must not change the report
-        settings: Any = matplotlib.rcParams
-        settings.update(STYLE | {"svg.hashsalt": f"sdgad-{name}"})
-        figure = Figure(figsize=size, layout="constrained")
-        draw(figure)
-        buffer = io.StringIO()
-        figure.savefig(buffer, format="svg", dpi=144, transparent=True, metadata={"Date": None})
-    svg = buffer.getvalue()
-    svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"\s*<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    svg = re.sub(
-        r'<svg [^>]*(viewBox="[^"]*")[^>]*>', rf'<svg \1 class="{name}" aria-hidden="true">', svg, count=1
-    )
-    return re.sub(r'<g id="[^"]*"', "<g", svg)  # every figure counts its groups from 1

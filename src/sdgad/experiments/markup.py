@@ -134,5 +134,10 @@ def as_percent(count: int, of: int) -> str:
     return f"{100 * count / of:.3g}%" if of else "–"
 
 
+def as_share(share: float | None) -> str:
+    """A rate in percent, to three digits; zero is zero."""
+    return "–" if share is None else f"{100 * share:.3g}%"
+
+
 def count_of_events(count: int) -> str:
     return f"{count:,} event" + ("" if count == 1 else "s")

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from sdgad.atomic import whole_file
+from sdgad.calibration.threshold import ValidationScores
 from sdgad.experiments import figures
+from sdgad.experiments.drawing import can_draw
 from sdgad.experiments.markup import (
     Column,
     as_cell,
@@ -31,6 +33,8 @@ from sdgad.experiments.markup import (
     section,
     table,
 )
+from sdgad.experiments.report_calibration import calibration_section
+from sdgad.experiments.report_drift import drift_section
 from sdgad.experiments.scored import STYLES, Group, ScoredStream, anomalies, backgrounds
 from sdgad.metrics import precision_recall_curve
 
@@ -49,12 +53,14 @@ def write_report(
     metrics: Mapping[str, Any] | None,
     threshold_rows: Sequence[Mapping[str, Any]],
     comparison: Sequence[Mapping[str, Any]] = (),
+    validation: ValidationScores | None = None,
 ) -> None:
     """Write the page to `path`, whole or not at all; the same input gives the same bytes.
 
     `metrics` is what `sdgad.metrics.evaluate` returns (None without labels), `threshold_rows` its
-    `threshold_table`; the row with `calibrated` true is the one in use. A fact named "command" becomes the
-    closing line.
+    `threshold_table`; the row with `calibrated` true is the one in use. With `validation`, the scores that the
+    threshold comes from, the page says whether false alarms are as rare as asked, and how scores drift. A fact
+    named "command" becomes the closing line.
     """
     known: Mapping[str, Any] = metrics if metrics is not None and scored.labelled else {}
     crowd, typed = backgrounds(scored), anomalies(scored)
@@ -66,6 +72,8 @@ def write_report(
         _time(scored, crowd, typed),
         _densities(scored, crowd, typed),
         f'<div class="columns">{columns}</div>' if columns else "",
+        calibration_section(scored, validation) if validation else "",
+        drift_section(scored, validation.score) if validation else "",
         _alerts(scored, typed),
         _facts(facts),
         _reading(scored, dict(facts).get("command")),
@@ -124,7 +132,7 @@ def _notices(scored: ScoredStream, known: Mapping[str, Any]) -> str:
     elif np.nanmin(scored.label) == np.nanmax(scored.label):
         note = known.get("note") or "All labelled events are of one class."
         notes.append(f"{escaped(note)} There is no precision-recall curve.")
-    if not figures.can_draw():
+    if not can_draw():
         notes.append(
             "The figures need matplotlib: <code>pip install 'sdgad[report]'</code>, then write it again."
         )
@@ -132,7 +140,7 @@ def _notices(scored: ScoredStream, known: Mapping[str, Any]) -> str:
 
 
 def _time(scored: ScoredStream, crowd: Sequence[Group], typed: Sequence[Group]) -> str:
-    if not figures.can_draw():
+    if not can_draw():
         return ""
     marked = list(typed)
     if not scored.labelled:
@@ -152,7 +160,7 @@ def _time(scored: ScoredStream, crowd: Sequence[Group], typed: Sequence[Group]) 
 
 
 def _densities(scored: ScoredStream, crowd: Sequence[Group], typed: Sequence[Group]) -> str:
-    if not figures.can_draw():
+    if not can_draw():
         return ""
     return section(
         "Score densities" + (" by type" if len(crowd) + len(typed) > 1 else ""),
@@ -162,7 +170,7 @@ def _densities(scored: ScoredStream, crowd: Sequence[Group], typed: Sequence[Gro
 
 
 def _precision_recall(scored: ScoredStream, known: Mapping[str, Any]) -> str:
-    if not scored.labelled or not figures.can_draw():
+    if not scored.labelled or not can_draw():
         return ""
     curve = precision_recall_curve(scored.label, scored.score)
     if not len(curve.precision):
@@ -270,11 +278,13 @@ def _facts(facts: Sequence[tuple[str, str]]) -> str:
 
 
 def _reading(scored: ScoredStream, command: str | None) -> str:
+    learned = ""
+    if scored.boundary is not None:
+        learned = f"; <b>{scored.boundary:g} is the boundary learned in training</b>"
     lines = [
         "Every event is compared with the history of its two endpoints as it stood just before the event. "
-        "The score lies between 0 and 1 and grows with how badly the event fits that history; "
-        "<b>0.5 is the boundary learned in training</b>. It is not a probability: of the events that score "
-        "0.9, nine in ten need not be anomalies.",
+        f"The score lies between 0 and 1 and grows with how badly the event fits that history{learned}. It is not a "
+        "probability: of the events that score 0.9, nine in ten need not be anomalies.",
         f"An event whose score is at or above the threshold of {as_threshold(scored.threshold)} is an alert. "
         "A lower threshold finds more anomalies and raises more false alarms.",
     ]

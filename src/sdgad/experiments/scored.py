@@ -28,7 +28,11 @@ STYLES = (
 
 @dataclass(frozen=True)
 class ScoredStream:
-    """Events in stream order, each with its score in (0, 1); `label` is NaN where the truth is unknown."""
+    """Events in stream order, each with its score in (0, 1); `label` is NaN where the truth is unknown.
+
+    `threshold_rule` says how the threshold was chosen; `boundary` is the score at which training put the edge of
+    the normal, for scores that have one.
+    """
 
     t: np.ndarray
     clock: Clock
@@ -40,6 +44,8 @@ class ScoredStream:
     anomaly_type: np.ndarray | None = None
     p_value: np.ndarray | None = None
     details: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    threshold_rule: str = ""
+    boundary: float | None = None
 
     def __post_init__(self) -> None:
         if not len(self.score):
