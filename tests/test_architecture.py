@@ -19,6 +19,7 @@ ROOMS = [
     {"metrics"},
     {"calibration"},
     {"detectors"},
+    {"serving"},
     {"experiments"},
     {"cli"},
 ]

@@ -249,6 +249,30 @@ def test_truth_values_and_dictionaries_are_categories() -> None:
     assert np.array_equal(events.msg, np.float32([[1, 1], [np.nan, 0], [0, 1]]), equal_nan=True)
 
 
+@pytest.mark.parametrize(
+    "codes",
+    [[80, 443, None, 80], [80.0, 443.0, None, 80.0], ["80", "443", None, "80"]],
+    ids=["int", "float", "text"],
+)
+def test_named_categories_are_codes_whatever_they_look_like(codes: list[Any], tmp_path: Path) -> None:
+    table = pa.table(
+        {"src": ["a"] * 4, "dst": ["b"] * 4, "t": [1, 2, 3, 4], "port": codes, "size": [1, 2, 3, 4]}
+    )
+    (tmp_path / "e.csv").write_text("src,dst,t,port,size\na,b,1,80,1\na,b,2,443,2\na,b,3,,3\na,b,4,80,4\n")
+    for source in (table, tmp_path / "e.csv"):
+        events = read_events(source, features="size", categories="port")
+        assert [feature.name for feature in events.features] == ["size", "port"]
+        assert events.features[1].categories == ("443", "80")
+        np.testing.assert_array_equal(events.msg[:, 1], [1, 0, np.nan, 1])
+        assert events.names.categorical == ("port",)
+
+
+def test_a_wrong_name_is_complained_of_before_what_was_not_named() -> None:
+    table = pa.table({"payer": ["a"], "payee": ["b"], "moment": [1]})
+    with pytest.raises(InputError, match="no column 'payr'"):
+        read_events(table, src="payr")
+
+
 def test_text_with_types_is_categorical_even_if_it_looks_like_numbers() -> None:
     assert read_events(table(code=["5411", "7995"]), features=["code"]).features[0].categories == (
         "5411",

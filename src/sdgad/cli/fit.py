@@ -32,6 +32,7 @@ def fit(
     time: options.Time = None,
     label: options.Label = None,
     features: options.Features = None,
+    categories: options.Categories = None,
     bipartite: options.Bipartite = None,
     time_unit: options.TimeUnit = None,
     timezone: options.Timezone = None,
@@ -61,7 +62,14 @@ def fit(
     need_place_for_model(output)
     named = {"encoder": encoder, "seed": seed, "epochs": epochs, "device": device}
     model, passes = _make(detector, gather(config, assignments or (), named))
-    columns = {"src": src, "dst": dst, "time": time, "label": label, "features": options.names(features)}
+    columns = {
+        "src": src,
+        "dst": dst,
+        "time": time,
+        "label": label,
+        "features": options.names(features),
+        "categories": options.names(categories) or (),
+    }
     clock = {"time_unit": time_unit, "timezone": timezone}
     train, held_out = _read(events, val, clock, bipartite=bipartite, **columns)
     with naming(events):

@@ -18,7 +18,10 @@ from sdgad.cli.fit import fit
 from sdgad.cli.info import info
 from sdgad.cli.listing import listing
 from sdgad.cli.notes import Notes
+from sdgad.cli.report import report
 from sdgad.cli.score import score
+from sdgad.cli.stream import stream
+from sdgad.cli.threshold import threshold
 from sdgad.cli.update import update
 from sdgad.errors import SdgadError
 
@@ -28,7 +31,7 @@ UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 """What typer raises for wrong options and missing arguments, from whichever click it brought along."""
 
 app = typer.Typer(name="sdgad", add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-for command in (demo, fit, score, evaluate, update, info):
+for command in (demo, fit, score, evaluate, update, threshold, report, stream, info):
     app.command()(command)
 app.command("list")(listing)
 
@@ -44,6 +47,7 @@ def welcome(
     sdgad demo                                  see it work on simulated payments
     sdgad fit events.csv -o model               learn, with or without labels
     sdgad score model new.csv -o scores.csv     the same rows with score, anomaly and p_value
+    sdgad report model new.csv -o report.html   a page on the scores: alerts, calibration, drift
     sdgad COMMAND --help                        more, and an example
     """
     if version:
@@ -92,8 +96,8 @@ def main() -> None:
     """The entry point of the package."""
     if not sys.warnoptions:  # Python's warnings are for programmers; ours come through logging
         warnings.simplefilter("ignore")
-    for stream in (sys.stdout, sys.stderr):  # ids and paths may not suit the terminal
-        stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    for output in (sys.stdout, sys.stderr):  # ids and paths may not suit the terminal
+        output.reconfigure(errors="replace")  # type: ignore[union-attr]
     raise SystemExit(run(sys.argv[1:]))
 
 

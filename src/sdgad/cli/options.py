@@ -54,6 +54,12 @@ Label = Annotated[str | None, Option(metavar="COLUMN", help="1 anomalous, 0 norm
 Features = Annotated[
     str | None, Option(metavar="COLUMN,COLUMN", help="What else is known: numbers or categories.")
 ]
+Categories = Annotated[
+    str | None,
+    Option(
+        metavar="COLUMN,COLUMN", help="Features that are codes, not amounts, though they look like numbers."
+    ),
+]
 Bipartite = Annotated[
     bool | None, Option("--bipartite", help="A source and a destination with one id are not the same.")
 ]

@@ -74,7 +74,7 @@ def _scalar(column: Column, name: str, categorical: Collection[str]) -> tuple[Fe
     """One number or code per event."""
     kind = column.values.type
     if pa.types.is_boolean(kind) or name in categorical:
-        return _categorical(column.values.cast(pa.large_string()), name)
+        return _categorical(_words(column.values), name)
     if column.is_text:
         numbers = floats(column.values, pa.float32()) if column.untyped else None
         if numbers is None:
@@ -89,6 +89,16 @@ def _scalar(column: Column, name: str, categorical: Collection[str]) -> tuple[Fe
     ):
         raise column.error(0, f"a feature is a number, a text or a list of numbers, not {kind}")
     return FeatureColumn(name), _finite(column, column.values, _narrow(column.values))
+
+
+def _words(values: pa.Array) -> pa.Array:
+    """Codes as text; whole floats, which integers become beside missing values, are written as integers."""
+    if pa.types.is_floating(values.type):
+        values = pc.if_else(pc.is_nan(values), None, values)
+        whole = first(pc.not_equal(values, pc.floor(values))) is None
+        largest = pc.max(pc.abs(values)).as_py() or 0
+        values = values.cast(pa.int64()) if whole and largest < 2**53 else values
+    return values.cast(pa.large_string())
 
 
 def _narrow(values: pa.Array) -> pa.Array:

@@ -44,6 +44,7 @@ def read_events(
     time: str | None = None,
     label: str | None = None,
     features: Sequence[str] | None = None,
+    categories: Sequence[str] = (),
     bipartite: bool | None = None,
     time_unit: str | None = None,
     timezone: str | None = None,
@@ -60,8 +61,9 @@ def read_events(
     Columns that are not named are found by convention (`src, dst, t, label, msg`; JODIE, DyGLib, TGB; common
     names). Features are numbers (missing: NaN), text (codes into its sorted distinct values) or lists of
     numbers; beyond the conventional ones only those that are named are taken. Labels are 0, 1, true, false or
-    empty. A column that is merely called `y` or `edge_label` is the label, unless named, only where it holds labels
-    and not 1 for every event: with that TGB says that a link exists, not that it is anomalous.
+    empty. `categories` are features too, and are no numbers whatever they look like (a port, a merchant code). A column
+    that is merely called `y` or `edge_label` is the label, unless named, only where it holds labels and not 1 for
+    every event: with that TGB says that a link exists, not that it is anomalous.
 
     For times see `read_times`. `columns` are the names of an earlier stream: all its features must be there, its
     label may be missing. `clock` is the clock of an earlier stream: its zone and, unless the numbers clearly look
@@ -72,10 +74,16 @@ def read_events(
     if table.num_rows == 0:
         raise InputError(f"{where} holds no events.")
     layout = recognise(table.column_names, from_metadata(table.schema))
-    if isinstance(features, str):
-        features = [features]
+    for given in (src, dst, time, label):
+        if given is not None:
+            Column.of(table, given, where)  # who names a column wants to hear of that one first
+    features = [features] if isinstance(features, str) else features
+    categories = [categories] if isinstance(categories, str) else categories
     if features is None and columns is not None:
         features = columns.features
+    if categories:
+        found = _feature_names(table, layout) if features is None else features
+        features = [*found, *(category for category in categories if category not in found)]
     names = ColumnNames(
         src=_required(table, "src", src or (columns.src if columns else None), layout, where),
         dst=_required(table, "dst", dst or (columns.dst if columns else None), layout, where),
@@ -93,7 +101,8 @@ def read_events(
         timezone=timezone or (clock.timezone if clock else None),
         clock=clock or (layout.clock if layout and layout.time == names.time else None),
     )
-    described, msg = read_messages(table, names.features, where, columns.categorical if columns else ())
+    categorical = {*categories, *(columns.categorical if columns else ())}
+    described, msg = read_messages(table, names.features, where, categorical)
     names = replace(names, categorical=tuple(feature.name for feature in described if feature.categorical))
     events = EventStream(
         _ids(Column.of(table, names.src, where)),

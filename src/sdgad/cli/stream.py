@@ -1,0 +1,170 @@
+"""`sdgad stream`: events come line by line and are answered at once."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sdgad.cli.naming import naming
+from sdgad.cli.opening import open_model
+from sdgad.cli.options import Model, names
+from sdgad.cli.telling_once import telling_once
+from sdgad.errors import InputError
+
+if TYPE_CHECKING:
+    from sdgad.detectors.base import Detector
+    from sdgad.serving.line_source import LineSource
+
+EVERY = 1000
+STOPPED_BY_SIGNAL = 128
+
+
+class Late(StrEnum):
+    """What becomes of an event that is older than the newest one."""
+
+    score = "score"
+    drop = "drop"
+    error = "error"
+
+
+class Flagged(StrEnum):
+    """Whether events that reach the threshold become history."""
+
+    keep = "keep"
+    skip = "skip"
+
+
+def stream(
+    model: Model,
+    state: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Keep the state here; a later start goes on where this one ends."),
+    ] = None,
+    every: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Lines between snapshots of the state.", show_default=str(EVERY)
+        ),
+    ] = None,
+    continued: Annotated[
+        bool,
+        typer.Option("--continued", help="The input begins after the lines that DIR has consumed."),
+    ] = False,
+    batch: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Lines to score together, if so many are waiting.")
+    ] = 1,
+    echo: Annotated[
+        str | None, typer.Option(metavar="KEY,KEY", help="Keys of a line to repeat in its answer.")
+    ] = None,
+    late: Annotated[
+        Late | None,
+        typer.Option(help="What to do with an event older than the newest.", show_default="the model's"),
+    ] = None,
+    flagged: Annotated[
+        Flagged, typer.Option(help="Whether events that reach the threshold become history.")
+    ] = Flagged.keep,
+    max_ahead: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", min=0, help="Refuse events that are further ahead of the newest."),
+    ] = None,
+    max_nodes: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Remember at most so many nodes.")
+    ] = None,
+    max_age: Annotated[
+        float | None, typer.Option(metavar="SECONDS", min=0, help="Forget what is older than this.")
+    ] = None,
+) -> None:
+    """Score events as they arrive.
+
+    Reads one JSON object per line, with the keys that the model was fitted on, and writes one per line, at once:
+    {"line": 7, "score": 0.93, "anomaly": 1, "p_value": 0.002}, or {"line": 8, "error": "…"} for a line that
+    cannot be used. Every event is history for the next one. With --state, start it again with the same input
+    after any stop or crash: it goes on with the first line that has not been counted as done, and lines that it
+    answers twice get the same answer. The model stays as it is.
+
+    \b
+    sdgad stream model < events.jsonl > scores.jsonl
+    tail -n +1 -f events.jsonl | sdgad stream model --state state --echo id >> scores.jsonl
+    """
+    from sdgad.serving.consumed import Consumed
+    from sdgad.serving.line_loop import answer_lines
+    from sdgad.serving.line_scorer import LineScorer
+    from sdgad.serving.line_source import LineSource
+    from sdgad.serving.state_folder import StateFolder
+
+    if state is None and (continued or every is not None):
+        raise InputError(f"--{'continued' if continued else 'every'} needs --state.")
+    if sys.stdin is None:
+        raise InputError("There is no standard input to read events from.")
+    with ExitStack() as open_things:
+        enter = open_things.enter_context
+        enter(telling_once())
+        detector = open_model(model)
+        bounds = {"max_nodes": max_nodes, "max_age": max_age}
+        detector.set_params(**{name: bound for name, bound in bounds.items() if bound is not None})
+        live = detector.live(late=None if late is None else late.value, flagged=flagged.value)
+        scorer = LineScorer(live, echo=names(echo) or (), max_ahead=max_ahead)
+        folder = None if state is None else enter(StateFolder(state, live, every=every or EVERY))
+        source = enter(LineSource(sys.stdin.fileno()))
+        stopped = enter(stopping(source))
+        consumed = Consumed()
+        if folder is not None and state is not None:
+            consumed = folder.resume()
+            if not continued:
+                with naming(state), or_continued():
+                    consumed.skip(source)
+            if consumed.lines:
+                print(f"{state}: {consumed.lines:,} lines are done; goes on with the next.", file=sys.stderr)
+        if sys.stdin.isatty():
+            print(f"Waiting for lines like {example(detector)}; Ctrl-D ends.", file=sys.stderr)
+        answer_lines(source, scorer, sys.stdout.buffer, consumed, batch=batch, state=folder)
+    if stopped:
+        saved = "" if state is None else f"; {state} holds the state"
+        print(f"Stopped after line {consumed.lines}{saved}.", file=sys.stderr)
+        raise typer.Exit(STOPPED_BY_SIGNAL + stopped[0])
+
+
+@contextmanager
+def stopping(source: LineSource) -> Iterator[list[int]]:
+    """SIGINT and SIGTERM let the current line be finished, a second one does not; yields what was caught."""
+    caught: list[int] = []
+
+    def stop(number: int, _: object) -> None:
+        if caught:
+            raise KeyboardInterrupt
+        caught.append(number)
+        source.stop()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield caught
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def or_continued() -> Iterator[None]:
+    """Who gives another input may have meant that it goes on."""
+    try:
+        yield
+    except InputError as problem:
+        sentence = str(problem).removesuffix(".")
+        raise InputError(f"{sentence}; with --continued it begins after them.") from None
+
+
+def example(detector: Detector) -> str:
+    """A line for someone who types."""
+    columns = detector.columns
+    return json.dumps(
+        dict.fromkeys((columns.src, columns.dst, columns.time, *columns.features), "…"),
+        ensure_ascii=False,
+    )

@@ -1,0 +1,170 @@
+"""Events from lines of JSON that come one by one, each with the meaning that it has in a file of events."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sdgad.errors import InputError
+from sdgad.events.clock import Clock
+from sdgad.events.column import UNTYPED
+from sdgad.events.messages import holders
+from sdgad.events.read import read_events
+from sdgad.events.stream import ColumnNames, EventStream
+from sdgad.events.table import rows_to_table
+
+Row = dict[str, Any]  # a value, or None where there is none, for every column that the model reads
+
+FARTHEST = 1e12  # seconds from zero that a time may be: 30,000 years, and gaps still fit into a float32
+_SOURCE = "The line"
+_PLACE = re.compile(rf"^{_SOURCE}, c(olumn .+?), row 1: ", re.DOTALL)
+
+
+def parse_line(line: bytes) -> dict[str, Any]:
+    """The JSON object in a line. As in a file, NaN is a missing value, and of a key that comes twice the last counts."""
+    try:
+        text = line.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError("The line is not UTF-8 text.") from None
+    if not text.strip():
+        raise InputError("The line is empty.")
+    try:
+        fields = json.loads(text)
+    except json.JSONDecodeError as problem:
+        raise InputError(f"The line is not JSON: {problem.msg} at character {problem.pos + 1}.") from None
+    except ValueError:
+        raise InputError("The line has a number of too many digits.") from None
+    except RecursionError:
+        raise InputError("The line is nested too deeply.") from None
+    if not isinstance(fields, dict):
+        raise InputError("The line is not a JSON object.")
+    return fields
+
+
+@dataclass(frozen=True)
+class LineReader:
+    """What a model reads in a line: its columns, under its clock.
+
+    `features` are the model's feature columns, in which a list `msg` is spread over msg0, msg1, …; so a list that a
+    line lacks is as many missing values. Labels and all other keys are not looked at.
+    """
+
+    columns: ColumnNames
+    features: Sequence[str]
+    clock: Clock
+    bipartite: bool
+
+    def row(self, fields: Mapping[str, Any]) -> Row:
+        """The values that the model needs; a feature that is not there is a missing value."""
+        row = {}
+        for name in (self.columns.src, self.columns.dst, self.columns.time):
+            if name not in fields:
+                raise InputError(f"The line has no key {name!r}.")
+            row[name] = _one_value(name, fields[name])
+        for name in self.columns.features:
+            row |= self._feature(name, fields) if name in self.features else self._spread(name, fields)
+        return row
+
+    def _feature(self, name: str, fields: Mapping[str, Any]) -> Row:
+        """One value; `msg2` may also be an element of a list `msg`."""
+        if name in fields:
+            return {name: _one_value(name, fields[name])}
+        held = holders(list(fields), name)
+        values = fields[held[0]] if len(held) == 1 else None
+        element = int(name[len(name.rstrip("0123456789")) :] or -1)
+        if isinstance(values, list) and 0 <= element < len(values):
+            return {name: _one_value(name, values[element])}
+        return {name: None}
+
+    def _spread(self, name: str, fields: Mapping[str, Any]) -> Row:
+        """A list of numbers, or its elements under numbered keys."""
+        members = self._members(name)
+        if name in fields:
+            values = [None] * len(members) if fields[name] is None else fields[name]
+            if not isinstance(values, list) or not all(map(_is_number_or_none, values)):
+                raise InputError(f"Column {name!r}: this is not a list of numbers.")
+            if len(values) != len(members):
+                raise InputError(
+                    f"Column {name!r}: {len(values)} values where the model knows {len(members)}."
+                )
+            return {name: values}
+        prefixes = (name, "f") if name == "msg" else (name,)
+        keys = [[f"{prefix}{i}" for i in range(len(members))] for prefix in prefixes]
+        present = next((family for family in keys if any(key in fields for key in family)), keys[0])
+        return {
+            member: _one_value(key, fields.get(key)) for member, key in zip(members, present, strict=True)
+        }
+
+    def _members(self, name: str) -> list[str]:
+        """What the elements of a list are called in the model."""
+        members: list[str] = []
+        while f"{name}{len(members)}" in self.features:
+            members.append(f"{name}{len(members)}")
+        return members
+
+    def alike(self, rows: Sequence[Row]) -> bool:
+        """Whether rows mean together what each of them means alone: no column mixes kinds of values or of clocks."""
+        kinds = {
+            (name, self._kind(name, value))
+            for row in rows
+            for name, value in row.items()
+            if value is not None
+        }
+        one_kind = len(kinds) == len({name for name, _ in kinds})
+        return one_kind and all(row.keys() == rows[0].keys() for row in rows)
+
+    def _kind(self, name: str, value: Any) -> Any:
+        if name == self.columns.time:
+            try:
+                return Clock.guess(np.array([float(value)] * 2))
+            except (ValueError, TypeError, OverflowError):
+                return str
+        exact = (self.columns.src, self.columns.dst, *self.columns.categorical)
+        return float if type(value) is int and name not in exact else type(value)
+
+    def events(self, rows: Sequence[Row]) -> EventStream:
+        """A stream of rows that are alike; an error speaks of the only row there is."""
+        table = rows_to_table(rows)
+        fields = [  # text may stand for numbers, as it does where a file has both
+            field.with_metadata(UNTYPED) if pa.types.is_string(field.type) else field
+            for field in table.schema
+        ]
+        try:
+            events = read_events(
+                pa.Table.from_arrays(table.columns, schema=pa.schema(fields)),
+                columns=replace(self.columns, label=None),
+                clock=self.clock,
+                bipartite=self.bipartite,
+                name=_SOURCE,
+            )
+        except InputError as problem:
+            raise InputError(_PLACE.sub(r"C\1: ", str(problem))) from None
+        far = np.abs(events.t.astype(np.float64)) * events.clock.seconds > FARTHEST
+        if far.any():
+            raise InputError(
+                f"Column {self.columns.time!r}: {events.t[far][0]} is too far away to be a time."
+            )
+        return events
+
+
+def _is_number_or_none(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _one_value(name: str, value: Any) -> Any:
+    """A text, number, truth value or None, which is all that a column may hold."""
+    if isinstance(value, dict | list):
+        what = "an object" if isinstance(value, dict) else "a list"
+        raise InputError(f"Column {name!r}: {what} where there should be one value.")
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise InputError(f"Column {name!r}: half of a surrogate pair is not text.") from None
+    return value

@@ -1,0 +1,140 @@
+"""Lines of JSON to answers: one for every line, whatever it holds."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sdgad.detectors.base import Detector
+from sdgad.detectors.live import LiveScorer
+from sdgad.errors import InputError
+from sdgad.events.lines import LineReader, Row, parse_line
+from sdgad.events.stream import Array, EventStream
+from sdgad.serving.line_source import LONGEST, Line
+
+Answer = dict[str, Any]
+
+DROPPED = "older than the newest event, so it was dropped"
+KEYS = ("line", "score", "anomaly", "p_value", "note", "error")  # of answers
+_MOST = 300  # characters of an error
+_ROW = re.compile(r"^Row \d+ ")  # of a batch that nobody has seen
+
+
+class LineScorer:
+    """Scores lines against a live history, which every good line becomes part of.
+
+    An answer is `{"line": 7, "score": 0.93, "anomaly": 1, "p_value": 0.002}`, or `{"line": 7, "error": "…"}` for a
+    line that cannot be used and that changes nothing. `echo` are keys of the line that the answer repeats.
+    `max_ahead` are the seconds that an event may be ahead of the newest one before it: one wrong clock must not
+    make all later events late.
+    """
+
+    def __init__(
+        self,
+        live: LiveScorer,
+        *,
+        echo: Sequence[str] = (),
+        max_ahead: float | None = None,
+    ) -> None:
+        taken = next((name for name in echo if name in KEYS), None)
+        if taken is not None:
+            raise InputError(f"Key {taken!r} cannot be repeated, since answers use it themselves.")
+        self._live, self._detector = live, live.detector
+        self._echo, self._max_ahead = tuple(echo), max_ahead
+        self._reader = reader_for(live.detector)
+
+    def answer(self, lines: Sequence[Line], first: int) -> list[Answer]:
+        """An answer per line, in their order; `first` is the number of the first line."""
+        answers, rows, places = [], [], []
+        for place, line in enumerate(lines):
+            answer: Answer = {"line": first + place}
+            answers.append(answer)
+            try:
+                fields = self._parse(line)
+                answer |= {name: _echoed(fields.get(name)) for name in self._echo}
+                rows.append(self._reader.row(fields))
+                places.append(place)
+            except InputError as problem:
+                answer |= _error(problem)
+        for place, result in zip(places, self._results(rows), strict=True):
+            answers[place] |= result
+        return answers
+
+    def _parse(self, line: Line) -> dict[str, Any]:
+        if line is None:
+            raise InputError(f"The line is longer than {LONGEST >> 20} MiB.")
+        return parse_line(line)
+
+    def _results(self, rows: list[Row]) -> list[Answer]:
+        """All rows in one go where that means the same; else, and where any of them is wrong, one by one."""
+        if len(rows) > 1 and self._reader.alike(rows):
+            try:
+                events = self._read(rows)
+                if events.was_sorted:
+                    return self._scored(events)
+            except InputError:
+                pass  # nothing has changed
+        return [self._alone(row) for row in rows]
+
+    def _alone(self, row: Row) -> Answer:
+        try:
+            return self._scored(self._read([row]))[0]
+        except InputError as problem:
+            return _error(problem)
+
+    def _read(self, rows: list[Row]) -> EventStream:
+        try:
+            return self._reader.events(rows)
+        except InputError:
+            raise
+        except Exception as problem:  # a line that stops the process would stop it again after every restart
+            raise InputError(f"The line cannot be read: {type(problem).__name__}.") from problem
+
+    def _scored(self, events: EventStream) -> list[Answer]:
+        if self._max_ahead is not None:
+            self._need_near(events, self._max_ahead)
+        scores = self._live.score_and_update(events)
+        known = ~np.isnan(scores)
+        p_values = np.full(len(scores), np.nan)
+        p_values[known] = self._detector.p_value(scores[known])
+        return [self._result(float(score), float(p)) for score, p in zip(scores, p_values, strict=True)]
+
+    def _result(self, score: float, p_value: float) -> Answer:
+        if math.isnan(score):
+            return {"score": None, "anomaly": None, "p_value": None, "note": DROPPED}
+        return {"score": score, "anomaly": int(score >= self._detector.threshold_), "p_value": p_value}
+
+    def _need_near(self, events: EventStream, most: float) -> None:
+        t: Array = events.counted_in(self._detector.clock.unit).t.astype(np.float64)
+        before = np.concatenate([[t[0] if self._live.newest is None else self._live.newest], t[:-1]])
+        ahead = (t - np.maximum.accumulate(before)) * self._detector.clock.seconds
+        if (ahead > most).any():
+            raise InputError(
+                f"Column {self._detector.columns.time!r}: {events.t[ahead > most][0]} is {ahead.max():g} seconds "
+                f"ahead of the newest event, more than the {most:g} that are allowed."
+            )
+
+
+def reader_for(detector: Detector) -> LineReader:
+    """Lines as a detector means them."""
+    return LineReader(detector.columns, detector.feature_names, detector.clock, detector.bipartite)
+
+
+def _error(problem: InputError) -> Answer:
+    """One sentence, without the middle of an overlong value in it."""
+    text = _ROW.sub("The event ", " ".join(str(problem).split()))
+    return {"error": text if len(text) <= _MOST else f"{text[: _MOST - 100]} … {text[-97:]}"}
+
+
+def _echoed(value: Any) -> Any:
+    """A value as it came; None for what JSON cannot hold (NaN, infinities, bottomless nesting)."""
+    try:
+        json.dumps([[value]], allow_nan=False)  # somewhat deeper than it will stand in the answer
+    except (ValueError, RecursionError):
+        return None
+    return value
