@@ -19,11 +19,11 @@ ROOMS = [
     {"metrics"},
     {"calibration"},
     {"detectors"},
-    {"serving"},
-    {"experiments"},
+    {"experiments", "serving"},
     {"cli"},
 ]
 FLOOR = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
+APART = {"serving"}  # production and experiments know nothing of each other; only the command line imports it
 
 
 def name_of(file: Path) -> str:
@@ -63,7 +63,12 @@ def test_imports_point_one_way(file: Path) -> None:
         if there not in FLOOR:
             assert here == "cli", f"line {line}: {module} goes through the front door instead of to its room"
             continue
-        assert there == here or FLOOR[there] <= FLOOR[here], f"line {line}: {here} must not import {module}"
+        allowed = there == here or FLOOR[there] < FLOOR[here]
+        if FLOOR[here] == 0:  # the ground floor is one room
+            allowed = FLOOR[there] == 0
+        if there in APART:
+            allowed = here in {there, "cli"}
+        assert allowed, f"line {line}: {here} must not import {module}"
 
 
 @pytest.mark.parametrize("file", FILES, ids=name_of)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from safetensors import SafetensorError
 
 from sdgad.detectors import Detector, list_detectors, load, make_detector
 from sdgad.detectors.live import LiveScorer
@@ -286,3 +287,32 @@ def test_a_state_of_another_model_or_a_damaged_one_is_refused(tmp_path: Path, de
         with pytest.raises(ModelFolderError):
             live.restore(path)
     np.testing.assert_array_equal(live.score(TEST), before)
+
+
+def test_a_snapshot_that_fails_leaves_the_last_one(
+    tmp_path: Path, detector: Detector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, live = tmp_path / "state", detector.live()
+    live.snapshot(path, {"lines": 1})
+    live.update(TEST[:5])
+
+    def full(arrays: Any, file: Path, metadata: Any) -> None:  # noqa: ARG001
+        file.write_bytes(b"half")
+        assert path.exists()  # the last one stays while the next one is written
+        raise SafetensorError("No space left on device")
+
+    monkeypatch.setattr("sdgad.detectors.live_state.save_file", full)
+    with pytest.raises(InputError, match="No space left"):
+        live.snapshot(path, {"lines": 2})
+    assert [file.name for file in tmp_path.iterdir()] == ["state"]
+    assert live.restore(path) == {"lines": 1}
+
+
+def test_a_dropped_event_takes_no_memory(detector: Detector) -> None:
+    live = detector.live(late="drop")
+    before = live.history_size
+    t = np.array([VAL.t[-1] - TICK])
+    live.score_and_update(
+        EventStream(["nobody"], ["noone"], t, TEST.msg[:1], features=FEATURES, clock=EVENTS.clock)
+    )
+    assert live.history_size == before

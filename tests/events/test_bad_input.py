@@ -191,3 +191,10 @@ def test_a_place_that_cannot_be_written_is_named_and_not_its_temporary_file(tmp_
         pass
     assert sentence(caught).startswith(f"{path} cannot be written: ")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_half_of_a_surrogate_pair_is_named_by_column_and_row(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_text('{"src": "a", "dst": "b", "t": 1}\n{"src": "\\ud800", "dst": "b", "t": 2}\n')
+    with pytest.raises(InputError, match=r"'src', row 2"):
+        read_events(path)

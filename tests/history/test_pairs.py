@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -58,6 +59,19 @@ def test_the_table_says_what_a_dictionary_would(
             table.keep(np.array(sorted(kept), np.int64))
             book = {key: value for key, value in book.items() if set(key) <= kept}
     assert_says(table, book)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_an_undo_that_shrinks_a_grown_table_loses_nobody(seed: int) -> None:
+    random, table, book = np.random.default_rng(seed), PairTable(), Book()
+    for size in (30, 300):
+        old = [(int(s), int(d)) for s, d in random.integers(0, NODES, (size, 2))]
+        table.meet(*np.array(old).T, np.zeros(size))
+        write_down(book, old, 0.0)
+        table.begin()
+        table.meet(*random.integers(0, NODES, (2, 6 * size)), np.ones(6 * size))
+        table.undo()
+        assert_says(table, book)
 
 
 @given(st.lists(st.tuples(st.integers(0, 2**31 - 1), st.integers(0, 2**31 - 1)), min_size=1))

@@ -47,6 +47,7 @@ def welcome(
     sdgad demo                                  see it work on simulated payments
     sdgad fit events.csv -o model               learn, with or without labels
     sdgad score model new.csv -o scores.csv     the same rows with score, anomaly and p_value
+    sdgad stream model < events.jsonl           one by one, as they come
     sdgad report model new.csv -o report.html   a page on the scores: alerts, calibration, drift
     sdgad COMMAND --help                        more, and an example
     """

@@ -105,7 +105,7 @@ class LiveScorer:
             if self.late == "drop":
                 kept = np.flatnonzero(~late)
             t = np.where(late, newest, t)
-        return Rows(self._slots.of_events(events)[kept], t[kept], msg[kept]), kept
+        return Rows(self._slots.of_events(events, kept), t[kept], msg[kept]), kept
 
     def _through(self, rows: Rows) -> Array:
         return self._score(self._buffer.push(rows))

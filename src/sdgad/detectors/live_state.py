@@ -15,7 +15,7 @@ from safetensors.numpy import save_file
 
 from sdgad.atomic import whole_file
 from sdgad.detectors.base import AT_ONCE, Detector
-from sdgad.errors import ModelFolderError
+from sdgad.errors import InputError, ModelFolderError
 from sdgad.events.stream import Array
 
 FORMAT_VERSION = 1
@@ -44,7 +44,10 @@ def write_state(
     packed = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     head = {"format_version": FORMAT_VERSION, "model": model, "digest": _digest(packed), "note": dict(note)}
     with whole_file(path) as temporary:
-        save_file(packed, temporary, metadata={KEY: json.dumps(head, allow_nan=False)})
+        try:
+            save_file(packed, temporary, metadata={KEY: json.dumps(head, allow_nan=False)})
+        except SafetensorError as problem:  # what a full disk becomes on its way through that library
+            raise InputError(f"{path} cannot be written: {problem}.") from None
         with temporary.open("rb") as file:
             os.fsync(file.fileno())
 

@@ -74,6 +74,9 @@ def _column(name: str, values: Any) -> tuple[pa.Array, dict[bytes, bytes] | None
             raise InputError(f"Column {name!r} holds {values.dtype}, which is no number or text.") from None
     try:
         return pa.array(values, from_pandas=True), None
+    except UnicodeEncodeError:
+        row = next(i for i, value in enumerate(values) if isinstance(value, str) and not encodes(value))
+        raise InputError(f"Column {name!r}, row {row + 1}: half of a surrogate pair is not text.") from None
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         return pa.array([_as_text(v) for v in values], pa.string()), UNTYPED
 
@@ -84,6 +87,15 @@ def _rows(values: np.ndarray[Any, Any]) -> pa.Array:
         return pa.array(np.ascontiguousarray(values, values.dtype.newbyteorder("=")))
     flat = values.reshape(-1, *values.shape[2:])
     return pa.FixedSizeListArray.from_arrays(_rows(flat), values.shape[1])
+
+
+def encodes(text: str) -> bool:
+    """Whether a text is one: JSON can spell half of a surrogate pair, UTF-8 cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _as_text(value: Any) -> str | None:

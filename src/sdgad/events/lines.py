@@ -12,12 +12,14 @@ import numpy as np
 import pyarrow as pa
 
 from sdgad.errors import InputError
+from sdgad.events.arrays import encodes
 from sdgad.events.clock import Clock
-from sdgad.events.column import UNTYPED
+from sdgad.events.column import UNTYPED, Column
 from sdgad.events.messages import holders
 from sdgad.events.read import read_events
 from sdgad.events.stream import ColumnNames, EventStream
 from sdgad.events.table import rows_to_table
+from sdgad.events.times import read_times
 
 Row = dict[str, Any]  # a value, or None where there is none, for every column that the model reads
 
@@ -109,7 +111,7 @@ class LineReader:
         return members
 
     def alike(self, rows: Sequence[Row]) -> bool:
-        """Whether rows mean together what each of them means alone: no column mixes kinds of values or of clocks."""
+        """Whether rows mean together what each of them means alone: in order, and no column mixes kinds of values."""
         kinds = {
             (name, self._kind(name, value))
             for row in rows
@@ -117,7 +119,18 @@ class LineReader:
             if value is not None
         }
         one_kind = len(kinds) == len({name for name, _ in kinds})
-        return one_kind and all(row.keys() == rows[0].keys() for row in rows)
+        return one_kind and all(row.keys() == rows[0].keys() for row in rows) and self._in_order(rows)
+
+    def _in_order(self, rows: Sequence[Row]) -> bool:
+        """Whether times are readable and do not go back."""
+        name = self.columns.time
+        values = [None if row[name] is None else str(row[name]) for row in rows]
+        column = Column(_SOURCE, name, pa.array(values, pa.large_string()), untyped=True)
+        try:
+            t, _ = read_times(column, timezone=self.clock.timezone, clock=self.clock)
+        except InputError:
+            return False
+        return bool(np.all(t[1:] >= t[:-1]))
 
     def _kind(self, name: str, value: Any) -> Any:
         if name == self.columns.time:
@@ -162,9 +175,6 @@ def _one_value(name: str, value: Any) -> Any:
     if isinstance(value, dict | list):
         what = "an object" if isinstance(value, dict) else "a list"
         raise InputError(f"Column {name!r}: {what} where there should be one value.")
-    if isinstance(value, str):
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            raise InputError(f"Column {name!r}: half of a surrogate pair is not text.") from None
+    if isinstance(value, str) and not encodes(value):
+        raise InputError(f"Column {name!r}: half of a surrogate pair is not text.")
     return value

@@ -40,15 +40,15 @@ class NodeSlots:
     def __len__(self) -> int:
         return sum(map(len, self._slot))
 
-    def of_events(self, events: EventStream) -> Array:
-        """`[n, 2]` slots of the endpoints."""
+    def of_events(self, events: EventStream, rows: Array) -> Array:
+        """`[n, 2]` slots of the endpoints of some rows."""
         names = events.vocabulary.names
         if len(names) != len(self._slot):
             kind = "separate" if len(self._slot) == 2 else "one"
             raise InputError(
                 f"The model was fitted with {kind} name space(s) for sources and destinations; these events differ."
             )
-        both = np.stack([events.src, events.dst], 1)
+        both = np.stack([events.src[rows], events.dst[rows]], 1)
         codes, first, inverse = np.unique(both, return_index=True, return_inverse=True)
         border = len(names[0])
         texts: list[str] = []

@@ -74,9 +74,7 @@ class LineScorer:
         """All rows in one go where that means the same; else, and where any of them is wrong, one by one."""
         if len(rows) > 1 and self._reader.alike(rows):
             try:
-                events = self._read(rows)
-                if events.was_sorted:
-                    return self._scored(events)
+                return self._scored(self._read(rows))
             except InputError:
                 pass  # nothing has changed
         return [self._alone(row) for row in rows]
@@ -115,9 +113,17 @@ class LineScorer:
         ahead = (t - np.maximum.accumulate(before)) * self._detector.clock.seconds
         if (ahead > most).any():
             raise InputError(
-                f"Column {self._detector.columns.time!r}: {events.t[ahead > most][0]} is {ahead.max():g} seconds "
-                f"ahead of the newest event, more than the {most:g} that are allowed."
+                f"Column {self._detector.columns.time!r}: the event is {_span(float(ahead.max()))} ahead of the newest "
+                f"one, more than the {_span(most)} that are allowed."
             )
+
+
+def _span(seconds: float) -> str:
+    """`40 seconds`, `3 hours`, `12.5 days`."""
+    size, unit = next(
+        pair for pair in ((86_400, "days"), (3600, "hours"), (0, "seconds")) if seconds >= 2 * pair[0]
+    )
+    return f"{float(f'{seconds / (size or 1):.3g}'):,g} {unit}"
 
 
 def reader_for(detector: Detector) -> LineReader:

@@ -9,17 +9,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from safetensors import SafetensorError
-
 from sdgad.detectors.live import LiveScorer
 from sdgad.errors import InputError, ModelFolderError
 from sdgad.serving.consumed import Consumed
+
+REST = 9  # times as long as a snapshot took, before the next one
 
 
 class StateFolder:
     """A live history and how far its input was read, in one file that is replaced in one step.
 
-    It is due after `every` lines, and after `seconds` if there is anything new.
+    It is due after `every` lines, and after `seconds` if there is anything new; but a large history, whose snapshots
+    take long, is not written more often than a tenth of the time allows.
     """
 
     def __init__(self, folder: Path, live: LiveScorer, *, every: int = 1000, seconds: float = 10.0) -> None:
@@ -28,6 +29,7 @@ class StateFolder:
         self._every, self._seconds = every, seconds
         self._saved = Consumed()
         self._moment = time.monotonic()
+        self._rest = 0.0
 
     def __enter__(self) -> Self:
         try:
@@ -63,17 +65,17 @@ class StateFolder:
         """Seconds until a snapshot is due; None if there is nothing new."""
         if consumed.lines == self._saved.lines:
             return None
-        return max(0.0, self._moment + self._seconds - time.monotonic())
+        return max(0.0, self._moment + max(self._seconds, self._rest) - time.monotonic())
 
     def is_due(self, consumed: Consumed) -> bool:
-        return consumed.lines - self._saved.lines >= self._every or self.patience(consumed) == 0
+        rested = time.monotonic() >= self._moment + self._rest
+        return (consumed.lines - self._saved.lines >= self._every and rested) or self.patience(consumed) == 0
 
     def save(self, consumed: Consumed) -> None:
         """Take a snapshot, unless there is nothing new. The answers so far must have been written."""
         if consumed.lines > self._saved.lines or not self.path.exists():
-            try:
-                self._live.snapshot(self.path, {"lines": consumed.lines, "checksum": consumed.checksum})
-            except SafetensorError as problem:  # what a full disk becomes on its way through that library
-                raise InputError(f"{self.path} cannot be written: {problem}.") from None
+            start = time.monotonic()
+            self._live.snapshot(self.path, {"lines": consumed.lines, "checksum": consumed.checksum})
             self._saved = Consumed(consumed.lines, consumed.checksum)
+            self._rest = REST * (time.monotonic() - start)
         self._moment = time.monotonic()
