@@ -59,7 +59,16 @@ def _with_types(table: pa.Table) -> pa.Table:
 
 
 def _write_parquet(table: pa.Table, path: Path) -> None:
-    pa.parquet.write_table(_with_types(table), path, compression="zstd")
+    pa.parquet.write_table(_with_open_lists(_with_types(table)), path, compression="zstd")
+
+
+def _with_open_lists(table: pa.Table) -> pa.Table:
+    """Missing lists of fixed size as lists of any size: older pyarrow cannot read the file otherwise."""
+    for index, field in enumerate(table.schema):
+        if pa.types.is_fixed_size_list(field.type) and table.column(index).null_count:
+            values = table.column(index).cast(pa.list_(field.type.value_type))
+            table = table.set_column(index, field.name, values)
+    return table
 
 
 def _write_csv(table: pa.Table, path: Path) -> None:

@@ -58,7 +58,7 @@ class Window:
     @classmethod
     def cat(cls, windows: Sequence[Window]) -> Window:
         """Several batches as one."""
-        return cls(*(torch.cat([getattr(window, f.name) for window in windows]) for f in fields(cls)))
+        return cls(*(torch.cat([getattr(window, f.name) for window in windows]) for f in fields(windows[0])))
 
     def to(self, device: torch.device) -> Window:
         """The same batch on another device."""
