@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from sdgad.detectors.base import Detector
+    from sdgad.detectors.live import LiveScorer
     from sdgad.detectors.registry import list_detectors, load, make_detector
     from sdgad.detectors.sdgad.detector import SDGAD
     from sdgad.encoders.base import list_encoders
@@ -31,6 +32,7 @@ _HOME = {
     "EventStream": "sdgad.events.stream",
     "HistoryIndex": "sdgad.history.index",
     "InputError": "sdgad.errors",
+    "LiveScorer": "sdgad.detectors.live",
     "ModelFolderError": "sdgad.errors",
     "NotFittedError": "sdgad.errors",
     "SDGAD": "sdgad.detectors.sdgad.detector",
@@ -46,8 +48,8 @@ _HOME = {
 }
 
 __all__ = [
-    "Detector", "EventStream", "HistoryIndex", "InputError", "ModelFolderError", "NotFittedError", "SDGAD", "SdgadError",
-    "evaluate", "list_detectors", "list_encoders", "load", "make_detector", "read_events", "simulate_payments", "write_events",
+    "Detector", "EventStream", "HistoryIndex", "InputError", "LiveScorer", "ModelFolderError", "NotFittedError",
+    "SDGAD", "SdgadError", "evaluate", "list_detectors", "list_encoders", "load", "make_detector", "read_events", "simulate_payments", "write_events",
 ]  # fmt: skip
 
 

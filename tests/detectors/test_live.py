@@ -316,3 +316,24 @@ def test_a_dropped_event_takes_no_memory(detector: Detector) -> None:
         EventStream(["nobody"], ["noone"], t, TEST.msg[:1], features=FEATURES, clock=EVENTS.clock)
     )
     assert live.history_size == before
+
+
+def test_a_scorer_does_not_outlive_the_fit_that_it_came_from() -> None:
+    detector = fitted("isolation-forest")
+    live = detector.live()
+    detector.fit(TRAIN, val=VAL)
+    with pytest.raises(InputError, match="fitted again"):
+        live.score(TEST)
+    assert len(detector.live().score(TEST)) == len(TEST)
+
+
+def test_a_new_threshold_acts_on_what_is_flagged_from_then_on() -> None:
+    detector = fitted("isolation-forest")
+    live = detector.live(flagged="skip")
+    before = live.history_size[0]
+    detector.set_threshold(0.0)  # everything
+    live.score_and_update(TEST[:10])
+    assert live.history_size[0] == before
+    detector.set_threshold(1.0)
+    live.score_and_update(TEST[10:20])
+    assert live.history_size[0] == before + 10

@@ -45,10 +45,15 @@ class LiveScorer:
         self.late: Late = late
         self.flagged: Flagged = flagged
         self._device = choose_device(detector.config.device)
+        self._features = detector._features  # those of this fit
+        self._options: dict[str, Any] = {
+            "clock": detector.clock,
+            "ties": detector.config.ties,
+            "context": detector.uses_context,
+            "retention": detector.config.retention,
+        }
         self._slots = NodeSlots.of(detector._nodes)
-        self._buffer = HistoryBuffer.from_log(
-            detector._log, detector.history_length, **self._buffer_options()
-        )
+        self._buffer = HistoryBuffer.from_log(detector._log, detector.history_length, **self._options)
         self._model = fingerprint(detector)
         self._room = 0
         self._clear_away()
@@ -95,6 +100,9 @@ class LiveScorer:
         if not isinstance(events, EventStream):
             kind = type(events).__name__
             raise InputError(f"Live scoring takes an EventStream, not a {kind}: sdgad.read_events makes one.")
+        self.detector._need_fit()
+        if self.detector._features is not self._features:
+            raise InputError("The detector has been fitted again: ask it for a new live scorer.")
         t, msg = self.detector._translate(events)
         kept, newest = np.arange(len(events)), self._buffer.newest
         if newest is not None and len(t) and t[0] < newest:
@@ -135,18 +143,9 @@ class LiveScorer:
 
     def _clear_away(self) -> None:
         """Give the slots of forgotten nodes back, once there are as many as those in use."""
-        if self.detector.config.retention.bounded and len(self._slots) >= self._room:
+        if self._options["retention"].bounded and len(self._slots) >= self._room:
             self._slots.release(self._buffer.forgotten())
             self._room = 2 * len(self._slots) + SPARE
-
-    def _buffer_options(self) -> dict[str, Any]:
-        detector = self.detector
-        return {
-            "clock": detector.clock,
-            "ties": detector.config.ties,
-            "context": detector.uses_context,
-            "retention": detector.config.retention,
-        }
 
     # ------------------------------------------------------------------ files
     def snapshot(self, path: str | os.PathLike[str], note: Mapping[str, Any] | None = None) -> None:
@@ -156,9 +155,7 @@ class LiveScorer:
     def restore(self, path: str | os.PathLike[str]) -> dict[str, Any]:
         """Go on from a snapshot of the same model; returns its note."""
         arrays, note = read_state(path, self._model)
-        buffer = HistoryBuffer(
-            self.detector.history_length, self.detector._features.width, **self._buffer_options()
-        )
+        buffer = HistoryBuffer(self.detector.history_length, self._features.width, **self._options)
         slots = NodeSlots(self.detector._nodes.sides)
         try:
             buffer.load(arrays)
