@@ -49,7 +49,8 @@ _HOME = {
 
 __all__ = [
     "Detector", "EventStream", "HistoryIndex", "InputError", "LiveScorer", "ModelFolderError", "NotFittedError",
-    "SDGAD", "SdgadError", "evaluate", "list_detectors", "list_encoders", "load", "make_detector", "read_events", "simulate_payments", "write_events",
+    "SDGAD", "SdgadError", "evaluate", "list_detectors", "list_encoders", "load", "make_detector", "read_events",
+    "simulate_payments", "write_events",
 ]  # fmt: skip
 
 
