@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sdgad.events.clock import Clock
 from sdgad.history.buffer import HistoryBuffer, Rows
+from sdgad.history.context import context_names
 from sdgad.history.index import HistoryIndex, Ties
 from sdgad.history.log import EventLog
 from sdgad.history.retention import Retention
@@ -21,6 +24,7 @@ from .streams import TIES, Stream, streams
 FORGETFUL = [
     None,
     Retention(max_age=60.0),
+    Retention(max_age=10.0),
     Retention(max_age=1e-6),
     Retention(max_nodes=2),
     Retention(max_nodes=3, max_age=86_400.0),
@@ -156,6 +160,40 @@ def test_events_that_are_not_kept_leave_no_trace_but_the_time(
     )
     stored = kept.window(query, history, torch.from_numpy(stream.msg))
     assert_same(live, stored, kept.context_names)
+
+
+@given(**some)
+@examples
+def test_who_is_left_out_keeps_nobody_alive_and_makes_nobody_old(
+    stream: Stream, ties: Ties, retention: Retention | None, history: int, seed: int
+) -> None:
+    keep = np.random.default_rng(seed).random(len(stream)) < 0.5
+    keep |= stream.t == stream.t[0]
+    leaving_out, without = (buffer_of(stream[:0], ties, retention, history) for _ in range(2))
+    rows = rows_of(stream)
+    for part in leaving_out.runs(rows, alone=True):
+        leaving_out.enter(leaving_out.look(rows[part]), keep[part])
+    without.push(rows[np.flatnonzero(keep)])
+    later = rows_of(replace(stream, t=stream.t + (stream.t[-1] - stream.t[0]) + 1))
+    one, other = leaving_out.push(later), without.push(later)
+    assert_same(one, other, leaving_out.context_names)
+
+
+@pytest.mark.parametrize("ties", TIES)
+def test_a_pair_is_new_again_after_a_silence_though_both_nodes_live_on(ties: Ties) -> None:
+    # 0 and 1 meet at 0 and at 100; both are busy with others in between
+    src, dst = np.array([0, 0, 1, 0, 1, 0, 0]), np.array([1, 2, 3, 2, 3, 1, 1])
+    log = EventLog(src, dst, np.array([0, 40, 40, 80, 80, 100, 101]), np.zeros((7, 0), np.float32))
+    new_pair = list(context_names(Clock())).index("new pair")
+    for age, expected in ((60.0, [1, 1, 1, 0, 0, 1, 0]), (200.0, [1, 1, 1, 0, 0, 0, 0])):
+        retention = Retention(max_age=age)
+        index = log.index(Clock(), ties, retention=retention)
+        assert index.stored_context(torch.arange(7))[:, new_pair].tolist() == expected
+        query = index.hypothetical(torch.tensor([0, 0]), torch.tensor([1, 1]), torch.tensor([99.0, 170.0]))
+        assert index.context(query)[:, new_pair].tolist() == [float(age == 60.0), float(age == 60.0)]
+        buffer = HistoryBuffer(2, 0, ties=ties, retention=retention)
+        rows = Rows(np.stack([src, dst], 1), log.t, log.msg)
+        assert buffer.push(rows).context[:, new_pair].tolist() == expected
 
 
 @given(stream=streams(smallest=1), ties=st.sampled_from(TIES), alone=st.booleans())

@@ -32,7 +32,7 @@ def write_down(book: Book, batch: list[tuple[int, int]], time: float) -> list[bo
 
 def assert_says(table: PairTable, book: Book) -> None:
     src, dst = (grid.reshape(-1) for grid in np.meshgrid(np.arange(NODES + 1), np.arange(NODES + 1)))
-    count, same, last = table.between(src, dst)
+    count, same, last = table.between(src, dst, np.zeros(len(src)))
     for i, (s, d) in enumerate(zip(src.tolist(), dst.tolist(), strict=True)):
         total, forward, when = book.get((min(s, d), max(s, d)), (0, 0, 0.0))
         assert (count[i], same[i], last[i]) == (total, forward if s <= d else total - forward, when)
@@ -56,7 +56,7 @@ def test_the_table_says_what_a_dictionary_would(
             assert table.meet(src, dst, time).tolist() == write_down(book, batch, float(number))
         if data.draw(st.integers(0, 4)) == 0:
             kept = data.draw(st.sets(st.integers(0, NODES)))
-            table.keep(np.array(sorted(kept), np.int64))
+            table.keep(np.array(sorted(kept), np.int64), float(number))
             book = {key: value for key, value in book.items() if set(key) <= kept}
     assert_says(table, book)
 

@@ -76,10 +76,11 @@ def stream(
         typer.Option(metavar="SECONDS", min=0, help="Refuse events that are further ahead of the newest."),
     ] = None,
     max_nodes: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Remember at most so many nodes.")
+        int | None, typer.Option(metavar="N", min=2, help="Remember at most so many nodes.")
     ] = None,
     max_age: Annotated[
-        float | None, typer.Option(metavar="SECONDS", min=0, help="Forget what is older than this.")
+        float | None,
+        typer.Option(metavar="SECONDS", min=0, help="Forget nodes and pairs that were silent for longer."),
     ] = None,
 ) -> None:
     """Score events as they arrive.
@@ -88,7 +89,7 @@ def stream(
     {"line": 7, "score": 0.93, "anomaly": 1, "p_value": 0.002}, or {"line": 8, "error": "…"} for a line that
     cannot be used. Every event is history for the next one. With --state, start it again with the same input
     after any stop or crash: it goes on with the first line that has not been counted as done, and lines that it
-    answers twice get the same answer. The model stays as it is.
+    answers twice get the same answer (with --batch, the same to 1e-5). The model stays as it is.
 
     \b
     sdgad stream model < events.jsonl > scores.jsonl

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, get_args
@@ -17,12 +18,15 @@ from sdgad.events.stream import Array, EventStream
 from sdgad.history.buffer import HistoryBuffer, Rows
 from sdgad.history.window import Window
 
+logger = logging.getLogger("sdgad.detectors")
+
 Flagged = Literal["keep", "skip"]
 
-SHAPES = (1, 8, 64, 512)
+SHAPES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 """Batches that the model gets to see: a smaller one is filled up, a larger one is cut."""
 
-SPARE = 1024  # slots that may be in use for nothing before forgotten nodes are cleared away
+SPARE = 1024  # slots or pairs that may be held for nothing before forgotten ones are cleared away
+LATE_IN_A_ROW = 1000  # events, after which the newest time is doubtful
 
 
 class LiveScorer:
@@ -55,25 +59,29 @@ class LiveScorer:
         self._slots = NodeSlots.of(detector._nodes)
         self._buffer = HistoryBuffer.from_log(detector._log, detector.history_length, **self._options)
         self._model = fingerprint(detector)
-        self._room = 0
+        self._late = 0  # events in a row
+        self._room = self._pair_room = 0
         self._clear_away()
         self._warm_up()
 
     # ------------------------------------------------------------------ verbs
     def score(self, events: EventStream) -> Array:
-        """One score per row of the stream, which see each other as they would on arrival; nothing is kept."""
+        """One score per row of the stream, as `score_and_update` would give it; nothing is kept."""
         with self._slots.trial(), self._buffer.trial():
             return self._run(events, self._through)
 
     def update(self, events: EventStream) -> None:
         """These events are past from now on."""
         self._clear_away()
-        self._run(events, self._enter)
+        self._run(events, self._attempt(self._enter))
 
     def score_and_update(self, events: EventStream) -> Array:
-        """One score per row of the stream; the events are past from now on."""
+        """One score per row of the stream; the events are past from now on.
+
+        Should the model fail, no event of the part of the batch that it failed on (512 rows) has become past.
+        """
         self._clear_away()
-        return self._run(events, self._through if self.flagged == "keep" else self._through_unless_flagged)
+        return self._run(events, self._attempt(self._through))
 
     @property
     def newest(self) -> Any:
@@ -83,7 +91,8 @@ class LiveScorer:
     @property
     def history_size(self) -> tuple[int, int]:
         """Events that have come, and nodes that are remembered."""
-        return self._buffer.events + self._buffer.waiting, len(self._slots)
+        nodes = self._buffer.remembered
+        return self._buffer.events + self._buffer.waiting, len(self._slots) if nodes is None else nodes
 
     # ------------------------------------------------------------------ how
     def _run(self, events: EventStream, act: Callable[[Rows], Array]) -> Array:
@@ -94,6 +103,15 @@ class LiveScorer:
             part = slice(start, start + SHAPES[-1])
             scores[kept[part]] = act(rows[part])
         return scores
+
+    def _attempt(self, act: Callable[[Rows], Array]) -> Callable[[Rows], Array]:
+        """The same, undone if it fails."""
+
+        def attempt(rows: Rows) -> Array:
+            with self._buffer.trial(keep=True):
+                return act(rows)
+
+        return attempt
 
     def _rows(self, events: EventStream) -> tuple[Rows, Array]:
         """Events as the buffer takes them, and which of them these are, under the policy for late ones."""
@@ -112,23 +130,35 @@ class LiveScorer:
                 raise InputError(f"Row {row + 1} is older than the newest event (late='error').")
             if self.late == "drop":
                 kept = np.flatnonzero(~late)
+            self._tell_late(late, newest)
             t = np.where(late, newest, t)
+        else:
+            self._late = 0
         return Rows(self._slots.of_events(events, kept), t[kept], msg[kept]), kept
 
+    def _tell_late(self, late: Array, newest: Any) -> None:
+        """One wrong clock makes all others late, which nobody would notice."""
+        before = self._late
+        self._late = before + int(late.sum()) if late.all() else 0
+        if before < LATE_IN_A_ROW <= self._late:
+            logger.warning(
+                "%d events in a row are older than the newest one, of time %s: was its clock wrong?",
+                self._late, newest,
+            )  # fmt: skip
+
     def _through(self, rows: Rows) -> Array:
-        return self._score(self._buffer.push(rows))
-
-    def _enter(self, rows: Rows) -> Array:
-        self._buffer.push(rows)
-        return np.full(len(rows), np.nan)
-
-    def _through_unless_flagged(self, rows: Rows) -> Array:
+        if self.flagged == "keep":
+            return self._score(self._buffer.push(rows))
         scores = np.empty(len(rows))
         for part in self._buffer.runs(rows, alone=True):
             look = self._buffer.look(rows[part])
             scores[part] = self._score(look.window)
             self._buffer.enter(look, scores[part] < self.detector.threshold_)
         return scores
+
+    def _enter(self, rows: Rows) -> Array:
+        self._buffer.push(rows)
+        return np.full(len(rows), np.nan)
 
     def _score(self, window: Window) -> Array:
         """Scores of at most as many events as the largest shape has; always one of a few shapes, so that no
@@ -142,10 +172,12 @@ class LiveScorer:
             self.detector._score_window(empty.padded(shape).to(self._device))
 
     def _clear_away(self) -> None:
-        """Give the slots of forgotten nodes back, once there are as many as those in use."""
-        if self._options["retention"].bounded and len(self._slots) >= self._room:
+        """Give back what forgotten nodes and pairs take, once it is as much as is in use."""
+        bounded = self._options["retention"].bounded
+        if bounded and (len(self._slots) >= self._room or self._buffer.pairs >= self._pair_room):
             self._slots.release(self._buffer.forgotten())
             self._room = 2 * len(self._slots) + SPARE
+            self._pair_room = 2 * self._buffer.pairs + SPARE
 
     # ------------------------------------------------------------------ files
     def snapshot(self, path: str | os.PathLike[str], note: Mapping[str, Any] | None = None) -> None:
@@ -165,5 +197,5 @@ class LiveScorer:
                 f"The state {path} does not fit this version of sdgad: {problem}."
             ) from None
         self._buffer, self._slots = buffer, slots
-        self._room = 0
+        self._room = self._pair_room = 0
         return note

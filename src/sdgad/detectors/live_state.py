@@ -69,7 +69,9 @@ def read_state(path: str | os.PathLike[str], model: str) -> tuple[dict[str, Arra
         if _digest(arrays) != head["digest"]:
             raise ValueError
         return arrays, dict(head["note"])
-    except (SafetensorError, OSError, KeyError, TypeError, ValueError):
+    except OSError as problem:
+        raise ModelFolderError(f"The state {path} cannot be read: {problem.strerror or problem}.") from None
+    except (SafetensorError, KeyError, TypeError, ValueError):
         raise ModelFolderError(f"The state {path} is damaged.") from None
 
 

@@ -93,9 +93,11 @@ class CategoryEncoding:
             )
         categories = column.categories or ()
         slot_of = {category: slot for slot, category in enumerate(self.categories)}
-        slots = np.array([slot_of.get(c, len(self.categories)) for c in categories] + [self.width - 1])
-        codes = np.where(missing, len(categories), values).astype(np.int64)
-        indicators: Array = np.eye(self.width, dtype=np.float32)[slots[codes]]
+        codes, which = np.unique(values[~missing].astype(np.int64), return_inverse=True)
+        slots = np.array([slot_of.get(categories[c], len(self.categories)) for c in codes.tolist()], np.int64)
+        slot = np.full(len(values), self.width - 1)
+        slot[~missing] = slots[which]
+        indicators: Array = np.eye(self.width, dtype=np.float32)[slot]
         return indicators
 
 

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sdgad.errors import InputError
 from sdgad.events.stream import EventStream
-from sdgad.events.vocabulary import NodeTable
+from sdgad.events.vocabulary import NodeTable, need_sides
 
 Array = np.ndarray[Any, Any]
 
@@ -27,6 +26,9 @@ class NodeSlots:
         self._slot: list[dict[str, int]] = [{} for _ in range(sides)]  # per side (sources, destinations)
         self._free: list[int] = []
         self._size = 0
+        self._given: list[tuple[int, str, bool]] | None = (
+            None  # in a trial: side, id, whether the slot was free
+        )
 
     @classmethod
     def of(cls, table: NodeTable) -> NodeSlots:
@@ -43,11 +45,7 @@ class NodeSlots:
     def of_events(self, events: EventStream, rows: Array) -> Array:
         """`[n, 2]` slots of the endpoints of some rows."""
         names = events.vocabulary.names
-        if len(names) != len(self._slot):
-            kind = "separate" if len(self._slot) == 2 else "one"
-            raise InputError(
-                f"The model was fitted with {kind} name space(s) for sources and destinations; these events differ."
-            )
+        need_sides(events.vocabulary, len(self._slot))
         both = np.stack([events.src[rows], events.dst[rows]], 1)
         codes, first, inverse = np.unique(both, return_index=True, return_inverse=True)
         border = len(names[0])
@@ -64,12 +62,16 @@ class NodeSlots:
 
     def _of(self, side: int, name: str) -> int:
         slot = self._slot[side].get(name)
-        if slot is None:
-            if self._free:
-                slot = self._free.pop()
-            else:
-                slot, self._size = self._size, self._size + 1
-            self._slot[side][name] = slot
+        if slot is not None:
+            return slot
+        used_before = bool(self._free)
+        if used_before:
+            slot = self._free.pop()
+        else:
+            slot, self._size = self._size, self._size + 1
+        self._slot[side][name] = slot
+        if self._given is not None:
+            self._given.append((side, name, used_before))
         return slot
 
     def release(self, slots: Array) -> None:
@@ -81,14 +83,17 @@ class NodeSlots:
     @contextmanager
     def trial(self) -> Iterator[None]:
         """Slots that are given within are taken back at the end."""
-        sizes, free, size = [len(side) for side in self._slot], list(self._free), self._size
+        given = self._given = []
         try:
             yield
         finally:
-            for side, before in zip(self._slot, sizes, strict=True):
-                while len(side) > before:
-                    side.popitem()  # the last one that came
-            self._free, self._size = free, size
+            for side, name, used_before in reversed(given):
+                slot = self._slot[side].pop(name)
+                if used_before:
+                    self._free.append(slot)
+                else:
+                    self._size = slot
+            self._given = None
 
     # ------------------------------------------------------------------ files
     def arrays(self) -> dict[str, Array]:

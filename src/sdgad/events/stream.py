@@ -268,15 +268,19 @@ class EventStream:
         """The same events on the same clock, with times that count another unit."""
         if unit == self.clock.unit:
             return self
-        clock = replace(self.clock, unit=unit)
-        ratio = clock.seconds / self.clock.seconds
-        # units divide each other, and whole factors keep ties
-        t = self.t / round(ratio) if ratio > 1 else self.t * round(1 / ratio)
-        events = self._copy(replace(self._columns, t=t))
-        events.clock = clock
+        events = self._copy(replace(self._columns, t=self.times_in(unit)))
+        events.clock = replace(self.clock, unit=unit)
         if self._parent is not None:
             events._parent = self._parent.counted_in(unit)
         return events
+
+    def times_in(self, unit: str) -> Array:
+        """`t`, counted in another unit."""
+        ratio = Clock(unit).seconds / self.clock.seconds
+        if ratio == 1:
+            return self.t
+        # units divide each other, and whole factors keep ties
+        return self.t / round(ratio) if ratio > 1 else self.t * round(1 / ratio)
 
     def in_input_order(self, values: Array) -> Array:
         """Values per event, re-ordered as the rows stood in the input (for a whole stream, not a part)."""

@@ -97,6 +97,15 @@ def _code(ids: pa.Array) -> tuple[pa.Array, np.ndarray]:
     return encoded.dictionary.take(pa.array(order)), rank[encoded.indices.to_numpy(zero_copy_only=False)]
 
 
+def need_sides(vocabulary: Vocabulary, sides: int) -> None:
+    """Events must be bipartite (2 sides) or not (1) as those were that a model was fitted on."""
+    if len(vocabulary.names) != sides:
+        kind = "separate" if sides == 2 else "one"
+        raise InputError(
+            f"The model was fitted with {kind} name space(s) for sources and destinations; these events differ."
+        )
+
+
 @dataclass
 class NodeTable:
     """A model's own numbering of nodes: by first appearance, kept by raw id, growing as unseen ids arrive.
@@ -119,11 +128,7 @@ class NodeTable:
         self, src: np.ndarray, dst: np.ndarray, vocabulary: Vocabulary
     ) -> tuple[np.ndarray, np.ndarray, NodeTable]:
         """Node numbers of a stream's coded endpoints, and the table grown by the ids that were new."""
-        if len(vocabulary.names) != self.sides:
-            kind = "separate" if self.sides == 2 else "one"
-            raise InputError(
-                f"The model was fitted with {kind} name space(s) for sources and destinations; these events differ."
-            )
+        need_sides(vocabulary, self.sides)
         known = np.full(len(vocabulary), -1, np.int64)
         texts = [part.cast(pa.large_string()) for part in vocabulary.names]
         start = 0

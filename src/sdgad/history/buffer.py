@@ -20,7 +20,7 @@ from sdgad.events.clock import Clock
 from sdgad.history.context import PHASE_NAMES, RECENT, Past, context_names, describe
 from sdgad.history.grouping import Array
 from sdgad.history.growing import GrowingArrays
-from sdgad.history.index import Ties
+from sdgad.history.index import HistoryIndex, Ties
 from sdgad.history.log import EventLog
 from sdgad.history.pairs import PairTable
 from sdgad.history.retention import Lives, Retention
@@ -45,6 +45,9 @@ class Rows:
         return Rows(self.slot[part], self.t[part], self.msg[part])
 
 
+LivesBefore = tuple[Array, dict[str, Array], dict[str, float]]  # slots, and what was known of their lives
+
+
 @dataclass(frozen=True)
 class Look:
     """Events that were looked at and may now enter the history."""
@@ -53,6 +56,7 @@ class Look:
     life: Array  # [n, 2] what Windows call the endpoints
     seconds: Array  # [n] since the stream began
     window: Window
+    lives: LivesBefore | None  # under a retention
 
 
 class HistoryBuffer:
@@ -79,9 +83,11 @@ class HistoryBuffer:
         self.context_names = context_names(self.clock) if context else ()
         width = len(self.context_names)
         self._nodes = NodeRings(max(history, RECENT), msg_width, width)
-        self._pairs = PairTable()
+        retention = retention or Retention()
+        self._pair_age = retention.max_age
+        self._pairs = PairTable(retention.max_age or np.inf)
         self._stream = StreamRate()
-        self._lives = Lives(retention) if retention is not None and retention.bounded else None
+        self._lives = Lives(retention) if retention.bounded else None
         self._tick = GrowingArrays(
             {
                 "slot": (np.int64, (2,)),
@@ -119,6 +125,16 @@ class HistoryBuffer:
         return WindowShape(self.history, self._tick["msg"].shape[1], len(self.context_names), phases)
 
     @property
+    def pairs(self) -> int:
+        """Pairs that are held, among them those that `forgotten` would clear away."""
+        return len(self._pairs)
+
+    @property
+    def remembered(self) -> int | None:
+        """Nodes that are remembered, under a retention."""
+        return None if self._lives is None else int(self._lives.alive().sum())
+
+    @property
     def waiting(self) -> int:
         """Events of the current tick."""
         return len(self._tick)
@@ -148,11 +164,14 @@ class HistoryBuffer:
         if self._origin is None:
             self._origin = rows.t[0]
         if len(self._tick) and rows.t[0] != self.newest:
-            self._commit(self._tick.take(np.arange(len(self._tick))))
+            everyone = np.arange(len(self._tick))
+            self._tick.remember(everyone)
+            self._commit(self._tick.take(everyone))
             self._tick.resize(0)
         self.newest = rows.t[-1]
         self._nodes.resize(max(len(self._nodes), int(rows.slot.max()) + 1))
         seconds = self._seconds(rows.t)
+        before = self._lives_of(np.unique(rows.slot))
         life = self._live(rows.slot, seconds)
         context = torch.zeros(len(rows), 0)
         if self.context_names:
@@ -160,14 +179,17 @@ class HistoryBuffer:
             context = describe(
                 self._past(rows, life, seconds), torch.from_numpy(seconds + origin), self.clock
             )
-        return Look(rows, life, seconds, self._window(rows, life, seconds, context))
+        return Look(rows, life, seconds, self._window(rows, life, seconds, context), before)
 
     def enter(self, look: Look, keep: Array | None = None) -> None:
         """The events of a run, or those of them to `keep`, become past."""
         kept = np.arange(len(look.rows)) if keep is None else np.flatnonzero(keep)
+        life = look.life[kept]
+        if look.lives is not None and len(kept) < len(look.rows):
+            life = self._relive(look, kept)
         entering = {
             "slot": look.rows.slot[kept],
-            "life": look.life[kept],
+            "life": life,
             "seconds": look.seconds[kept],
             "msg": look.rows.msg[kept],
             "context": look.window.context.numpy()[kept],
@@ -182,7 +204,7 @@ class HistoryBuffer:
             return np.empty(0, np.int64)
         alive = self._lives.alive()
         free = np.flatnonzero(~alive)
-        self._pairs.keep(self._lives.nodes["life"][alive])
+        self._pairs.keep(self._lives.nodes["life"][alive], self._lives.now)
         self._lives.nodes.clear(free)
         self._nodes.clear(free)
         return free
@@ -196,7 +218,6 @@ class HistoryBuffer:
         if self._lives is None:
             self._nodes["life"][slot] = slot
             return slot
-        self._lives.nodes.resize(len(self._nodes))
         touched = np.unique(slot)
         self._lives.nodes.remember(touched)
         self._nodes.remember(touched)
@@ -205,10 +226,25 @@ class HistoryBuffer:
         self._nodes["life"][slot] = life
         return life
 
+    def _lives_of(self, slots: Array) -> LivesBefore | None:
+        if self._lives is None:
+            return None
+        self._lives.nodes.resize(len(self._nodes))
+        return slots, self._lives.nodes.take(slots), self._lives.scalars()
+
+    def _relive(self, look: Look, kept: Array) -> Array:
+        """Lives as if only these had come: who is left out keeps nobody alive and makes nobody old."""
+        assert self._lives is not None
+        assert look.lives is not None
+        slots, nodes, scalars = look.lives
+        self._lives.nodes.put(slots, nodes)
+        self._lives.set_scalars(scalars)
+        return self._live(look.rows.slot[kept], look.seconds[kept])
+
     def _past(self, rows: Rows, life: Array, seconds: Array) -> Past:
         """Counts, gaps and rates as the index has them (`HistoryIndex.context`)."""
         nodes, slot = self._nodes, rows.slot
-        count_pair, count_same, last_pair = self._pairs.between(life[:, 0], life[:, 1])
+        count_pair, count_same, last_pair = self._pairs.between(life[:, 0], life[:, 1], seconds)
         last_stream, rate_stream = self._stream.before(rows.t, seconds, strict=self.strict)
         role = np.stack([nodes["as_source"][slot[:, 0]], nodes["as_destination"][slot[:, 1]]], 1)
         count, scales = nodes["count"][slot], torch.from_numpy(-SCALES)
@@ -271,15 +307,23 @@ class HistoryBuffer:
             life = self._lives.assign(log.src, log.dst, seconds)
             here = np.flatnonzero(self._lives.alive())
             node = self._lives.nodes["life"][here]
-        lived = EventLog(life[:, 0], life[:, 1], log.t, log.msg)
-        index = lived.index(self.clock, ties, context=bool(self.context_names))
+        index = HistoryIndex(
+            life[:, 0],
+            life[:, 1],
+            log.t,
+            log.msg,
+            clock=self.clock,
+            ties=ties,
+            context=bool(self.context_names),
+            pair_age=self._pair_age,
+        )
         before = int(np.searchsorted(log.t, log.t[-1])) if self.strict else len(log)
         tail = index.tail(torch.from_numpy(node), before, self._nodes.length)
         self._nodes.resize(int(slot.max()) + 1)
         self._nodes.fill(here, node, tail)
         pairs = (tail.pair_nodes, tail.pair_count, tail.pair_forward, tail.pair_last)
         self._pairs.fill(*(part.numpy() for part in pairs))
-        self._pairs.keep(node)
+        self._pairs.keep(node, seconds[-1])
         self._stream.time, self._stream.rate = float(tail.stream_time), tail.stream_rate.numpy().copy()
         self.events = before
         waiting = {"slot": slot, "life": life, "seconds": seconds, "msg": log.msg}
@@ -288,26 +332,25 @@ class HistoryBuffer:
 
     # ------------------------------------------------------------------ undo
     @contextmanager
-    def trial(self) -> Iterator[None]:
-        """Whatever comes within is undone at the end."""
-        tick = self._tick.take(np.arange(len(self._tick)))
+    def trial(self, *, keep: bool = False) -> Iterator[None]:
+        """Whatever comes within is undone at the end; with `keep` only if it fails."""
         plain = self._origin, self.newest, self.events, self._stream.time, self._stream.rate
         lives = None if self._lives is None else self._lives.scalars()
-        self._nodes.begin()
-        self._pairs.begin()
-        if self._lives is not None:
-            self._lives.nodes.begin()
+        groups: list[GrowingArrays | PairTable] = [self._nodes, self._pairs, self._tick]
+        groups += [] if self._lives is None else [self._lives.nodes]
+        for group in groups:
+            group.begin()
+        done = False
         try:
             yield
+            done = keep
         finally:
-            self._nodes.undo()
-            self._pairs.undo()
-            if self._lives is not None and lives is not None:
-                self._lives.nodes.undo()
-                self._lives.set_scalars(lives)
-            self._tick.resize(0)
-            self._tick.append(tick)
-            self._origin, self.newest, self.events, self._stream.time, self._stream.rate = plain
+            for group in groups:
+                group.settle() if done else group.undo()
+            if not done:
+                self._origin, self.newest, self.events, self._stream.time, self._stream.rate = plain
+                if self._lives is not None and lives is not None:
+                    self._lives.set_scalars(lives)
 
     # ------------------------------------------------------------------ files
     def arrays(self) -> dict[str, Array]:

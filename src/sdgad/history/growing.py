@@ -15,7 +15,7 @@ FEWEST = 64
 class GrowingArrays:
     """Named arrays of `size` rows each. New rows are zeros; room is made by doubling, so a row costs O(1).
 
-    What is changed between `begin` and `undo` is undone, given that it was remembered before.
+    What is changed after `begin`, given that it was remembered before, can be undone until `settle`.
     """
 
     def __init__(self, columns: Mapping[str, tuple[DTypeLike, tuple[int, ...]]]) -> None:
@@ -35,7 +35,9 @@ class GrowingArrays:
         """Append rows of zeros, or drop the last ones."""
         for name, array in self._columns.items():
             if size > len(array):
-                room = np.zeros((max(size, 2 * len(array), FEWEST), *array.shape[1:]), array.dtype)
+                room = np.zeros(
+                    (max(size + size // 8, 2 * len(array), FEWEST), *array.shape[1:]), array.dtype
+                )
                 room[: self.size] = array[: self.size]
                 self._columns[name] = room
             elif size < self.size:
@@ -78,6 +80,10 @@ class GrowingArrays:
         """Some rows are about to change."""
         if self._journal is not None:
             self._journal.append((rows, self.take(rows)))
+
+    def settle(self) -> None:
+        """What was changed stays."""
+        self._journal = None
 
     def undo(self) -> None:
         """Back to where `begin` was called."""

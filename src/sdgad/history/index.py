@@ -58,8 +58,9 @@ class HistoryIndex:
 
     `ties="strict"` (the paper: histories hold t' < t): rows with the same time never see each other.
     `ties="arrival"`: rows that arrived earlier at the same time count as history. `context=False` leaves the
-    context features out. All that a query reads is a tensor on `device`. What the index says of an event
-    depends on that event and on those before it alone, to the last bit.
+    context features out. A pair that was silent for more than `pair_age` seconds is new again. All that a query
+    reads is a tensor on `device`. What the index says of an event depends on that event and on those before it
+    alone, to the last bit.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class HistoryIndex:
         clock: Clock | None = None,
         ties: Ties = "strict",
         context: bool = True,
+        pair_age: float | None = None,
         device: str | torch.device = "cpu",
     ) -> None:
         if ties not in ("strict", "arrival"):
@@ -85,6 +87,7 @@ class HistoryIndex:
         self.device = torch.device(device)
         self._count = len(t)
         self._origin = t[0] if len(t) else 0
+        self._pair_age = np.inf if pair_age is None else pair_age
         used = int(max(src.max(initial=-1), dst.max(initial=-1))) + 1
         self._nodes = used if num_nodes is None else num_nodes
         if used > self._nodes or min(src.min(initial=0), dst.min(initial=0)) < 0:
@@ -133,25 +136,31 @@ class HistoryIndex:
         self._forward = self._tensor(src <= dst, np.bool_)
         self._time = self._tensor(np.append(seconds, 0.0), np.float64)  # the last entry is padding
         self._before = self._tensor(before, np.int32)
-        meeting = self._build_pairs(src, dst, instant)
+        meeting = self._build_pairs(src, dst, seconds, instant)
         halves = self._build_halves(src, dst, instant, meeting)
         if self.context_names:
             self._scales = self._tensor(np.array(RATE_SCALES), np.float64)
             self._rate = self._rates(seconds[halves.event], halves.start)
             self._rate_stream = self._rates(seconds, np.array([0, self._count]))
 
-    def _build_pairs(self, src: Array, dst: Array, instant: Array) -> Array:
-        """Events by (pair, arrival), one entry of padding at the end; returns who is first of its pair."""
+    def _build_pairs(self, src: Array, dst: Array, seconds: Array, instant: Array) -> Array:
+        """Events by (pair, arrival), one entry of padding at the end; returns who is first of its pair.
+
+        What is silent for too long begins anew: a key (two nodes) can be several pairs, one after the other.
+        """
         count = self._count
         key = np.minimum(src, dst) * self._nodes + np.maximum(src, dst)
-        keys, pair = np.unique(key, return_inverse=True)
-        pairs = Grouping.of(pair, np.arange(count, dtype=np.int32), instant, len(keys))
-        self._pair = self._tensor(pair, np.int32)
+        keys, rank = np.unique(key, return_inverse=True)
+        pair = rank if np.isinf(self._pair_age) else _split_by_silence(rank, seconds, self._pair_age)
+        number = int(pair.max(initial=-1)) + 1
+        pairs = Grouping.of(pair, np.arange(count, dtype=np.int32), instant, number)
+        self._pair = self._tensor(np.append(pair, number), np.int32)
         self._pair_position = self._tensor(pairs.first_unseen(strict=self.ties == "strict"), np.int32)
         self._pair_keys = self._tensor(np.append(keys, np.iinfo(np.int64).max), np.int64)
         self._pair_start = self._tensor(pairs.start, np.int64)
         self._pair_event = self._tensor(np.append(pairs.event, count), np.int32)
-        self._pair_key = self._tensor(pairs.group * (count + 1) + pairs.event, np.int64)
+        pair_key = rank[pairs.event] * (count + 1) + pairs.event
+        self._pair_key = self._tensor(np.append(pair_key, np.iinfo(np.int64).max), np.int64)
         self._forward_count = self._tensor(running_count((src <= dst)[pairs.event]), np.int32)
         return np.asarray(pairs.position == pairs.start[pair])
 
@@ -212,10 +221,28 @@ class HistoryIndex:
         node = torch.stack([src, dst], 1)
         position = self._ends(self._half_key, node, before[:, None])
         key = torch.minimum(src, dst) * self._nodes + torch.maximum(src, dst)
-        pair = torch.searchsorted(self._pair_keys, key)
-        pair = torch.where(_at(self._pair_keys, pair) == key, pair, len(self._pair_keys) - 1)
-        pair_position = self._ends(self._pair_key, pair, before)
+        rank = torch.searchsorted(self._pair_keys, key)
+        rank = torch.where(_at(self._pair_keys, rank) == key, rank, len(self._pair_keys) - 1)
+        pair, pair_position = self._last_pair(rank, time, before)
         return Query(node, time, before, position, pair, pair_position, src <= dst)
+
+    def _last_pair(self, rank: Tensor, time: Tensor, before: Tensor) -> tuple[Tensor, Tensor]:
+        """The pair of each key that is alive at a time, and the end of its visible events; one past the last if none."""
+        end = self._ends(self._pair_key, rank, before)
+        last = torch.where(end > 0, end - 1, self._count)
+        silence = time - _at(self._time, _at(self._pair_event, last))
+        alive = self._has_rank(last, rank) & (silence <= self._pair_age)
+        begins = ~alive & self._has_rank(end, rank) & (_at(self._pair_start, self._pair_of(end)) == end)
+        found = torch.where(alive, self._pair_of(last), self._pair_of(end))
+        pair = torch.where(alive | begins, found, len(self._pair_start) - 1)
+        return pair, torch.where(alive | begins, end, self._count)
+
+    def _pair_of(self, position: Tensor) -> Tensor:
+        return _at(self._pair, _at(self._pair_event, position)).long()
+
+    def _has_rank(self, position: Tensor, rank: Tensor) -> Tensor:
+        """Whether the event at a position is of a key; the padding is of none."""
+        return _at(self._pair_key, position) // (self._count + 1) == rank
 
     def context(self, query: Query) -> Tensor:
         """`[B, C]` float32 context features of the queried events."""
@@ -264,8 +291,10 @@ class HistoryIndex:
         mask = slot >= start[:, None]
         event = _at(self._half_event, torch.where(mask, slot, len(self._half_event) - 1))
         last = torch.where(end > start, end - 1, len(self._half_event) - 1)
-        pair = torch.arange(len(self._pair_start) - 1, device=self.device)
-        pair_start, pair_end = self._pair_start[:-1], self._ends(self._pair_key, pair, count)
+        rank = torch.arange(len(self._pair_keys) - 1, device=self.device)
+        now = self._time[before - 1].expand(len(rank))
+        pair, pair_end = self._last_pair(rank, now, count.expand(len(rank)))
+        pair_start = _at(self._pair_start, pair)
         met = pair_end > pair_start
         return Tail(
             count=end - start,
@@ -342,3 +371,13 @@ def _at(table: Tensor, rows: Tensor) -> Tensor:
 def _between(running: Tensor, start: Tensor, end: Tensor) -> Tensor:
     """How many of the slice start : end are counted by a running count."""
     return _at(running, end) - _at(running, start)
+
+
+def _split_by_silence(group: Array, seconds: Array, most: float) -> Array:
+    """Numbers of the parts of each group (0, 1, … in order of the groups) between silences of more than `most`."""
+    order = np.argsort(group, kind="stable")
+    fresh = np.ones(len(group), bool)
+    fresh[1:] = (group[order][1:] != group[order][:-1]) | (np.diff(seconds[order]) > most)
+    part = np.empty(len(group), np.int64)
+    part[order] = np.cumsum(fresh) - 1
+    return part

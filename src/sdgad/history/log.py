@@ -108,7 +108,15 @@ class EventLog:
             seconds = np.asarray((self.t - self.t[0]) * clock.seconds, np.float64)
             src, dst = Lives(retention).assign(src, dst, seconds).T
         return HistoryIndex(
-            src, dst, self.t, self.msg, clock=clock, ties=ties, context=context, device=device
+            src,
+            dst,
+            self.t,
+            self.msg,
+            clock=clock,
+            ties=ties,
+            context=context,
+            pair_age=None if retention is None else retention.max_age,
+            device=device,
         )
 
     def arrays(self) -> dict[str, Array]:

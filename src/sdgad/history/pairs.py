@@ -28,11 +28,12 @@ def nodes_of(key: Array) -> tuple[Array, Array]:
 class PairTable:
     """Rows of `count`, `forward` (of these: from the smaller node to the larger) and `last` (seconds), by pair.
 
-    An open-addressing hash table with linear probing, at most half full; every step of a search is taken by
-    all keys of a batch together.
+    A pair that was silent for more than `age` seconds is new again. An open-addressing hash table with linear
+    probing, at most half full; every step of a search is taken by all keys of a batch together.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, age: float = np.inf) -> None:
+        self._age = age
         self.rows = GrowingArrays(
             {"key": (np.int64, ()), "count": (np.int64, ()), "forward": (np.int64, ()), "last": (float, ())}
         )
@@ -42,14 +43,15 @@ class PairTable:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def between(self, src: Array, dst: Array) -> tuple[Array, Array, Array]:
+    def between(self, src: Array, dst: Array, seconds: Array) -> tuple[Array, Array, Array]:
         """Of each pair: its events, those in the direction src → dst, and the time of the last; 0 where there is none."""
         if len(self.rows) == 0:
             nothing = np.zeros(len(src))
             return nothing, nothing, nothing
         row = self.find(pair_key(src, dst))
+        known = (row >= 0) & (seconds - self.rows["last"][row] <= self._age)
         count, forward, last = (
-            np.where(row >= 0, self.rows[name][row], 0) for name in ("count", "forward", "last")
+            np.where(known, self.rows[name][row], 0) for name in ("count", "forward", "last")
         )
         return count, np.where(src <= dst, forward, count - forward), last
 
@@ -61,11 +63,14 @@ class PairTable:
         self.rows.remember(row[~unknown])
         row[unknown] = self.add(each[unknown])
         rows = self.rows
+        anew = unknown | (seconds[first] - rows["last"][row] > self._age)
+        for name in ("count", "forward"):
+            rows[name][row[anew]] = 0
         rows["count"][row] += np.bincount(inverse)
         rows["forward"][row] += np.bincount(inverse, src <= dst).astype(np.int64)
         rows["last"][row] = seconds[first]
         meeting = np.zeros(len(src), bool)
-        meeting[first[unknown]] = True
+        meeting[first[anew]] = True
         return meeting
 
     def find(self, key: Array) -> Array:
@@ -99,6 +104,10 @@ class PairTable:
         self.rows.begin()
         self._cell_before = self._cell
 
+    def settle(self) -> None:
+        """What came stays."""
+        self.rows.settle()
+
     def undo(self) -> None:
         """Back to where `begin` was called: rows that came since leave their cells."""
         if self._cell is not self._cell_before:  # a larger table, in which old rows may lie behind new ones
@@ -113,10 +122,11 @@ class PairTable:
             cell, going = (cell[~here] + 1) & self._mask, going[~here]
         self.rows.undo()
 
-    def keep(self, nodes: Array) -> None:
-        """Forget all pairs but those between two of these nodes."""
+    def keep(self, nodes: Array, now: float) -> None:
+        """Forget all pairs but those between two of these nodes, and of those the ones that are too old."""
         low, high = nodes_of(self.rows["key"])
-        self.rows.keep(np.flatnonzero(np.isin(low, nodes) & np.isin(high, nodes)))
+        recent = now - self.rows["last"] <= self._age
+        self.rows.keep(np.flatnonzero(recent & np.isin(low, nodes) & np.isin(high, nodes)))
         self._rehash(4 * len(self.rows))
 
     def load(self, arrays: Mapping[str, Array], prefix: str) -> None:

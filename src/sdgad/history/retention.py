@@ -12,16 +12,18 @@ from sdgad.errors import InputError
 from sdgad.history.growing import GrowingArrays
 
 Array = np.ndarray[Any, Any]
+MOST = 2**31 - 1  # lives, so that two of them fit into the key of a pair
 
 
 @dataclass(frozen=True)
 class Retention:
     """When a node is forgotten; it is then as new when it comes again, and so are all its pairs.
 
-    `max_age`: after a silence of more than so many seconds. `max_nodes`: memory for about so many nodes, kept in two
-    generations. When time moves on and half of `max_nodes` have been active in the current generation, a new one
-    begins; a node that was active in neither of the last two is forgotten. So the latest max_nodes / 2 are always
-    remembered, and never more than max_nodes, beyond what one moment brings at once.
+    `max_age`: after a silence of more than so many seconds; a pair of nodes that live on is forgotten likewise.
+    `max_nodes`: memory for about so many nodes, kept in two generations. When time moves on and half of `max_nodes`
+    have been active in the current generation, a new one begins; a node that was active in neither of the last two
+    is forgotten. So the latest max_nodes / 2 are always remembered, and never more than max_nodes, beyond what one
+    moment brings at once.
     """
 
     max_nodes: int | None = None
@@ -75,6 +77,8 @@ class Lives:
         number = np.where(seen, -1, known["life"])
         number[fresh] = self.count + np.arange(fresh.sum())
         self.count += int(fresh.sum())
+        if self.count > MOST:
+            raise InputError(f"More than {MOST:,} nodes have come and gone; begin again from a new model.")
         # within a node, a life lasts until the next one begins
         begin = np.maximum.accumulate(np.where((number >= 0)[order], np.arange(len(order)), 0))
         life = np.empty_like(number)

@@ -29,10 +29,12 @@ def answer_lines(
     """
     while not source.finished:
         lines = source.take(batch, None if state is None else state.patience(consumed))
-        for answer in scorer.answer(lines, consumed.lines + 1):
+        answers = scorer.answer(lines, consumed.lines + 1)
+        for answer in answers:
             out.write(json.dumps(answer, allow_nan=False).encode() + b"\n")
         out.flush()
-        for line in lines:
+        half = bool(source.torn and answers and "error" in answers[-1])  # to be read again when it is whole
+        for line in lines[: len(lines) - half]:
             consumed.add(line)
         if state is not None and state.is_due(consumed):
             _settle(out)

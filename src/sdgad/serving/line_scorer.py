@@ -108,7 +108,7 @@ class LineScorer:
         return {"score": score, "anomaly": int(score >= self._detector.threshold_), "p_value": p_value}
 
     def _need_near(self, events: EventStream, most: float) -> None:
-        t: Array = events.counted_in(self._detector.clock.unit).t.astype(np.float64)
+        t: Array = events.times_in(self._detector.clock.unit).astype(np.float64)
         before = np.concatenate([[t[0] if self._live.newest is None else self._live.newest], t[:-1]])
         ahead = (t - np.maximum.accumulate(before)) * self._detector.clock.seconds
         if (ahead > most).any():

@@ -26,7 +26,7 @@ class LineSource:
         self._lines: deque[Line] = deque()
         self._part = bytearray()  # of a line whose end has not come
         self._length = 0  # of that line; beyond `longest` the part is given up
-        self._ended = self.stopped = False
+        self._ended = self._torn = self.stopped = False
         self._alarm, self._bell = os.pipe()
 
     def __enter__(self) -> Self:
@@ -42,6 +42,11 @@ class LineSource:
     def finished(self) -> bool:
         """No line will come: the input has ended and all is taken, or `stop` was called."""
         return self.stopped or (self._ended and not self._lines)
+
+    @property
+    def torn(self) -> bool:
+        """All lines are taken, and the last one had no end: whoever writes it may not have finished."""
+        return self._torn and not self._lines
 
     def stop(self) -> None:
         """Give out no more lines; a `take` that is waiting returns. A signal handler may call it."""
@@ -75,6 +80,7 @@ class LineSource:
         if not chunk:
             self._ended = True
             if self._length:
+                self._torn = True
                 self._finish_line()
             return
         *ends, rest = chunk.split(b"\n")

@@ -32,6 +32,8 @@ class StateFolder:
         self._rest = 0.0
 
     def __enter__(self) -> Self:
+        if (self._folder / "config.json").exists():
+            raise InputError(f"{self._folder} is a model folder; the state needs one of its own.")
         try:
             self._folder.mkdir(exist_ok=True)
             self._lock = os.open(self._folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)

@@ -28,6 +28,7 @@ SCALE_SAMPLE = 20_000  # training and validation events, without their labels, f
 PSEUDO_WEIGHT = 0.2  # the say of one of them beside that of a normal event
 FEW_WEIGHT = 0.1  # the say of all the few labelled anomalies together, as a share of the batch
 F1_SLACK = 0.1  # the boundary finds as much as it can within 10% of the best validation F1
+NARROWEST = 0.02  # ℓ_hi − B, as a share of the size of ℓ
 HIGH = 0.95  # ℓ_hi is this quantile of training normals
 
 
@@ -145,8 +146,10 @@ class SDGAD(Detector):
         if self.config.score == "printed":
             self._score_map = PrintedScore()
         else:
-            # a boundary above nearly all normals would leave no width to scale by
-            high = max(float(np.quantile(ell, HIGH)), boundary + 0.01 * float(ell.std()))
+            # a boundary above nearly all normals would leave no width to scale by, and a model that knows of no
+            # difference none but rounding, which depends on the batch
+            width = max(0.01 * float(ell.std()), NARROWEST * (1 + abs(boundary)))
+            high = max(float(np.quantile(ell, HIGH)), boundary + width)
             self._score_map = CalibratedScore(boundary=boundary, high=high)
         return self._score_map(train_ell), self._score_map(val_ell)
 
