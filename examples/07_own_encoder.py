@@ -7,8 +7,6 @@ itself, and the mean of what is there is the party's vector.
     python examples/07_own_encoder.py
 """
 
-from typing import ClassVar
-
 from torch import Tensor, nn
 
 import sdgad
@@ -22,8 +20,6 @@ from sdgad.history.window import WindowShape
 @encoders.register("bag")
 class Bag(TokenEncoder):
     """z = W · mean over visible events of GELU(V · token), the same for source and destination."""
-
-    paper: ClassVar[EncoderConfig] = EncoderConfig()  # sizes for preset="paper"
 
     def __init__(self, shape: WindowShape, config: EncoderConfig) -> None:
         super().__init__(shape, config)  # brings self.tokens: features, context and age of each event
@@ -39,14 +35,16 @@ class Bag(TokenEncoder):
         return z
 
 
-# From here on it is one name among the others, also for its options.
+# From here on it is one name among the others, also for its options. To compare encoders, switch the context features off:
+# with them an encoder that returns a constant gets as far on this stream (AUROC 0.97), without them to 0.5.
 print("encoders:", ", ".join(sdgad.list_encoders()))
-events = sdgad.simulate_payments(num_events=2_000, anomaly_rate=0.03, seed=0)
+events = sdgad.simulate_payments(num_events=4_000, anomaly_rate=0.03, seed=0)
 train, val, test = events.split(train=0.4, val=0.2)
 for name in ("bag", "tcl"):
-    det = sdgad.SDGAD(encoder=name, width=16, history=5, seed=0).fit(train, val=val, epochs=4)
+    det = sdgad.SDGAD(encoder=name, context=False, width=16, history=5, seed=0).fit(train, val=val, epochs=10)
     quality = sdgad.evaluate(test.label, det.decision_function(test))
-    print(f"{name:<4} AUROC {quality['auroc']:.3f}, AP {quality['ap']:.3f}")
+    print(f"{name:<4} AUROC {quality['auroc']:.3f}, AP {quality['ap']:.3f} without context features")
 
-# In a package of your own, name the class under the entry-point group "sdgad.encoders": it is then found without
-# an import, and tests/encoders/test_contract.py of sdgad runs it through the same checks as ours.
+# A model folder names its encoder: `import` this file before sdgad.load. In a package of your own, name the class under the
+# entry-point group "sdgad.encoders": it is then found without an import, by the command line too, and
+# tests/encoders/test_contract.py of sdgad runs it through the same checks as ours.

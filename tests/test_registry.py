@@ -18,11 +18,14 @@ class Method:
 class Announced:
     """An entry point of somebody else's package."""
 
-    def __init__(self, name: str, target: type[Any]) -> None:
+    def __init__(self, name: str, target: Any) -> None:
         self.name = name
+        self.value = f"theirs:{name}"
         self.target = target
 
-    def load(self) -> type[Any]:
+    def load(self) -> Any:
+        if isinstance(self.target, Exception):
+            raise self.target
         return self.target
 
 
@@ -48,12 +51,39 @@ def test_an_entry_point_adds_a_method_but_cannot_replace_ours(monkeypatch: pytes
 def test_an_unknown_name_is_told_the_known_ones() -> None:
     methods: Registry[Method] = Registry("method", "nobody.methods")
     methods.register("one")(type("One", (Method,), {}))
-    with pytest.raises(InputError, match=r"no method named 'two'; there are: one\.$"):
+    with pytest.raises(InputError, match=r"no method named 'two' .*entry point nobody\.methods.*: one\.$"):
         methods.get("two")
+    with pytest.raises(
+        InputError, match=r"no method named 'onee' \(did you mean 'one'\?\); there are: one\.$"
+    ):
+        methods.get("onee")
 
 
 def test_two_methods_cannot_have_one_name() -> None:
     methods: Registry[Method] = Registry("method", "nobody.methods")
     methods.register("one")(type("One", (Method,), {}))
     with pytest.raises(ValueError, match="already a method named 'one'"):
+        methods.register("one")(type("Another", (Method,), {}))
+
+
+@pytest.mark.parametrize("broken", [AttributeError("no Bga"), ImportError("no torch"), 7, object])
+def test_a_broken_plugin_is_told_and_left_out(
+    broken: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    points = [Announced("bad", broken), Announced("good", type("Good", (Method,), {}))]
+    monkeypatch.setattr(registry, "entry_points", lambda **_: points)
+    methods: Registry[Method] = Registry("method", "somebody.methods", base=Method)
+    assert methods.names() == ["good"]
+    assert len(caplog.records) == 1
+    assert "The method 'bad' (theirs:bad) cannot be loaded: " in caplog.text
+    with pytest.raises(InputError, match=r"The method 'bad' \(theirs:bad\) cannot be loaded: \w+Error: "):
+        methods.get("bad")
+
+
+def test_only_a_class_of_the_right_kind_can_be_registered() -> None:
+    methods: Registry[Method] = Registry("encoder", "nobody.methods", base=Method)
+    with pytest.raises(TypeError, match=r"no subclass of .*Method"):
+        methods.register("one")(object)  # type: ignore[arg-type]
+    methods.register("one")(type("One", (Method,), {}))
+    with pytest.raises(ValueError, match="already an encoder"):
         methods.register("one")(type("Another", (Method,), {}))

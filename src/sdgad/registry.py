@@ -2,36 +2,48 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
+from difflib import get_close_matches
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar
 
 from sdgad.errors import InputError
 
 T = TypeVar("T")
 
+logger = logging.getLogger("sdgad.registry")
+
 
 class Registry(Generic[T]):
     """Names → classes of one kind (`encoder`, `detector`).
 
     `modules` are imported at the first look-up, so that a registry costs nothing until it is asked; entry points of
-    `group` come after them and cannot replace a name that we own.
+    `group` come after them and cannot replace a name that we own. One that cannot be loaded is told and left out. Whatever
+    is registered must be a subclass of `base`, where there is one.
     """
 
-    def __init__(self, kind: str, group: str, modules: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, kind: str, group: str, modules: tuple[str, ...] = (), base: type[T] | None = None
+    ) -> None:
         self.kind = kind
         self.group = group
         self._modules = modules
+        self._base = base
         self._classes: dict[str, type[T]] = {}
+        self._broken: dict[str, str] = {}  # plugins, and why they are left out
         self._loaded = False
 
     def register(self, name: str) -> Callable[[type[T]], type[T]]:
         """Class decorator: `@encoders.register("tcl")`."""
 
         def keep(cls: type[T]) -> type[T]:
+            if self._base is not None and not (isinstance(cls, type) and issubclass(cls, self._base)):
+                raise TypeError(f"{cls!r} is no subclass of {self._base.__module__}.{self._base.__name__}.")
             if self._classes.get(name, cls) is not cls:
-                raise ValueError(f"There is already a {self.kind} named {name!r}.")
+                article = "an" if self.kind[0] in "aeiou" else "a"
+                raise ValueError(f"There is already {article} {self.kind} named {name!r}.")
             self._classes[name] = cls
             cls.name = name  # type: ignore[attr-defined]
             return cls
@@ -49,8 +61,18 @@ class Registry(Generic[T]):
         try:
             return self._classes[name]
         except KeyError:
+            if name in self._broken:
+                raise InputError(self._broken[name]) from None
+            close = get_close_matches(name, self._classes, n=1)
+            hint = (
+                f"did you mean {close[0]!r}?"
+                if close
+                else f"one of your own has to be imported, or installed under the entry point {self.group}"
+            )
             known = ", ".join(sorted(self._classes))
-            raise InputError(f"There is no {self.kind} named {name!r}; there are: {known}.") from None
+            raise InputError(
+                f"There is no {self.kind} named {name!r} ({hint}); there are: {known}."
+            ) from None
 
     def _load(self) -> None:
         if self._loaded:
@@ -60,4 +82,16 @@ class Registry(Generic[T]):
             import_module(module)
         for point in entry_points(group=self.group):
             if point.name not in self._classes:
-                self.register(point.name)(point.load())
+                self._load_point(point)
+
+    def _load_point(self, point: EntryPoint) -> None:
+        """Somebody else's class; whatever is wrong with it must not keep ours from being used."""
+        try:
+            self.register(point.name)(point.load())
+        except Exception as problem:
+            sentence = (
+                f"The {self.kind} {point.name!r} ({point.value}) cannot be loaded: "
+                f"{type(problem).__name__}: {problem}"
+            ).rstrip(".")
+            self._broken[point.name] = f"{sentence}."
+            logger.warning("%s; it is left out.", sentence)

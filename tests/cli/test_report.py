@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -54,7 +55,7 @@ def test_the_same_command_gives_the_same_bytes_and_leaves_the_model_alone(
 def test_a_file_without_labels_claims_nothing_about_being_right(
     sdgad: Command, model: Path, tmp_path: Path
 ) -> None:
-    rows = "".join(f"a{i % 3},b,{1_800_000_000 + i},{i}.5,card\n" for i in range(30))
+    rows = "".join(f"a{i % 3},b,{1_800_000_000 + i},{i}.5,card\n" for i in range(130))
     (tmp_path / "x.csv").write_text(f"src,dst,t,amount,channel\n{rows}")
     assert sdgad("report", model, tmp_path / "x.csv", "-o", tmp_path / "r.html").code == 0
     page = page_of(tmp_path / "r.html")
@@ -74,6 +75,26 @@ def test_missing_features_unseen_categories_and_odd_ids_are_shown_as_they_are(
     assert "<bdi>&lt;b&gt;&amp;</bdi>" in page
     assert "<bdi>pigeon</bdi>" in page
     assert "<bdi>nan</bdi>" not in page
+
+
+def test_events_that_the_model_was_fitted_on_are_said_to_be(
+    sdgad: Command, files: Path, model: Path, tmp_path: Path
+) -> None:
+    said = "450 of these 450 events were used to fit this model. Figures on them are too good; "
+    said += "use events that came later."
+    done = sdgad("report", model, files / "past.csv", "-o", tmp_path / "r.html")
+    assert (done.code, done.err) == (0, said + "\n")
+    page = page_of(tmp_path / "r.html")
+    assert page.index('<section class="notice">') < page.index(said) < page.index("<h2>")
+    assert sdgad("evaluate", model, files / "past.csv").err == said + "\n"
+
+    shutil.copytree(
+        model, tmp_path / "m"
+    )  # a model that has moved on was not fitted on what it has seen since
+    sdgad("update", tmp_path / "m", files / "new.csv")
+    done = sdgad("report", tmp_path / "m", files / "new.csv", "-o", tmp_path / "r.html")
+    assert "history already" in done.err
+    assert "used to fit" not in done.err + page_of(tmp_path / "r.html")
 
 
 def test_rows_that_are_too_late_are_counted_and_left_out(

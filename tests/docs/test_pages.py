@@ -15,7 +15,7 @@ from .conftest import HEADER
 from .markdown import PAGES, ROOT, Block, Page, name_of
 from .shell import Step, differences, execute, session, typed
 
-GUIDES = [path for path in PAGES if path.parent.name == "docs" and path.name != "method.md"]
+GUIDES = [path for path in PAGES if path.parent.name == "docs"]
 Namespace = dict[str, Any]
 
 

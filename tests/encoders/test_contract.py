@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from sdgad.encoders import Encoder, EncoderConfig, encoders, list_encoders
-from sdgad.encoders.dropout import paired_dropout
+from sdgad.encoders.dropout import Dropout, paired_dropout
 from sdgad.history.window import Window
 
 MakeWindow = Callable[..., Window]
@@ -156,6 +156,8 @@ def test_the_two_branches_share_their_dropout_masks(name: str, make_window: Make
     with paired_dropout():
         halves = encoded(encoder, window.doubled(), nothing).chunk(2)
     assert torch.equal(*halves)
+    if not any(isinstance(module, Dropout) for module in encoder.modules()):
+        return  # nothing is dropped, which is fine
     unpaired = encoded(encoder, window.doubled(), nothing).chunk(2)
     assert not torch.allclose(*unpaired, atol=1e-3)
 

@@ -45,6 +45,8 @@ FILES: list[tuple[str, bytes, dict[str, Any], list[str]]] = [
     ("plain.csv.gz", HEADER + GOOD, {}, ["plain.csv.gz cannot be read"]),
     ("cut.csv.gz", gzip.compress((HEADER + GOOD) * 9)[:-20], {}, ["cut.csv.gz cannot be read"]),
     ("latin.csv", HEADER + "é,b,1,0,2\n".encode("latin-1"), {}, ["latin.csv is not UTF-8 text"]),
+    ("latin.csv", HEADER + "é,b,1,0,2\n".encode("latin-1"), {}, ["by iconv -f latin1 -t utf-8 latin.csv"]),
+    ("wide.csv", (HEADER + GOOD).decode().encode("utf-16"), {}, ["by iconv -f utf-16 -t utf-8 wide.csv"]),
     ("late.csv", HEADER + GOOD * 40000 + b"\xe9,b,3,0,2\n", {}, ["late.csv is not UTF-8 text"]),
     ("ragged.csv", HEADER + GOOD + b"a,b,3\n", {}, ["ragged.csv, row 3: 3 fields where there should be 5"]),
     ("events.xlsx", b"x", {}, ["events.xlsx has no known format", ".parquet", ".csv", ".jsonl"]),
@@ -198,3 +200,35 @@ def test_half_of_a_surrogate_pair_is_named_by_column_and_row(tmp_path: Path) -> 
     path.write_text('{"src": "a", "dst": "b", "t": 1}\n{"src": "\\ud800", "dst": "b", "t": 2}\n')
     with pytest.raises(InputError, match=r"'src', row 2"):
         read_events(path)
+
+
+@pytest.mark.parametrize(
+    "amount",
+    [
+        "4,448.00",
+        "1,234,567",
+        "4 448,50",
+        "4'448.50",
+        "4\u202f448",
+        "EUR 44.48",
+        "$44",
+        "44.48 €",
+        "-£3.50",
+        "12 %",
+    ],
+)
+def test_amounts_as_people_write_them_are_no_categories(tmp_path: Path, amount: str) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(f'src,dst,t,amount\na,b,1,"{amount}"\na,b,2,"{amount}"\na,b,3,12\n', encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_events(path, features=["amount"])
+    assert f"column 'amount', row 1: {amount!r} is not a number" in sentence(caught)
+    assert "categories=" in sentence(caught)
+    assert read_events(path, features=["amount"], categories=["amount"]).features[0].categories
+
+
+@pytest.mark.parametrize("code", ["MCC 5411", "A12", "EUR", "10.0.0.1", "12:30", "2026-01-05", "5411-a"])
+def test_codes_that_hold_digits_are_categories(tmp_path: Path, code: str) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(f"src,dst,t,code\na,b,1,{code}\na,b,2,{code}\n")
+    assert read_events(path, features=["code"]).features[0].categories == (code,)

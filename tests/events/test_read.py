@@ -361,3 +361,22 @@ def test_mooc_has_the_size_that_the_paper_states() -> None:
     assert (len(events), events.num_nodes, events.num_features) == (411_749, 7_144, 4)
     assert int(events.label.sum()) == 4_066
     assert len(np.unique(events.t)) == 345_600
+
+
+def test_a_category_that_never_comes_back_is_told_when_a_model_is_to_be_made(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    table = {"src": [1] * 200, "dst": [2] * 200, "t": range(200), "txid": [f"x{i}" for i in range(200)],
+             "kind": [f"k{i % 20}" for i in range(200)]}  # fmt: skip
+    events = read_events(pd.DataFrame(table), features=["txid", "kind"])
+    assert [record.getMessage() for record in caplog.records] == [
+        "The data frame: 'txid' has 200 different values in 200 events, which say nothing about new ones."
+    ]
+    caplog.clear()
+    read_events(pd.DataFrame(table), columns=events.names)
+    assert not caplog.records
+
+
+def test_when_is_a_name_for_the_time(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("payer,payee,When\na,b,7\n")
+    assert read_events(tmp_path / "x.csv").names.time == "When"

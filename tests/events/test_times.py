@@ -181,3 +181,53 @@ def test_an_unknown_time_zone_is_refused() -> None:
         read_times(column(["2021-01-01"]), timezone="Mars/Olympus")
     with pytest.raises(InputError, match="no time zone 'Europe'"):
         Clock(timezone="Europe")
+
+
+@pytest.mark.parametrize(
+    ("values", "options"),
+    [([1_767_000_000_000], {"time_unit": "s"}), (["9999-12-31"], {}), ([1, 1_767_000_000_000], {})],
+)
+def test_times_beyond_the_year_2100_are_told(
+    values: list[object], options: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    read_times(column(values), **options)
+    assert "is the unit right?" in caplog.text
+    caplog.clear()
+    read_times(column([1_767_000_000_000]), time_unit="ms")
+    read_times(column(["2026-01-05", "2099-12-31"]))
+    read_times(column([3, 900]))
+    assert not caplog.records
+
+
+WITH, WITHOUT = "2026-01-05T04:47:12+01:00", "2026-01-05T04:47:12"
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "told"),
+    [
+        (WITH, WITHOUT, "no offset and are taken as UTC"),
+        (WITHOUT, WITH, "fitted on times without"),
+        (WITH, WITH, ""),
+        (WITHOUT, WITHOUT, ""),
+        (WITH, "2026-01-05 04:47 UTC", ""),
+        (WITH, datetime(2026, 1, 5, tzinfo=UTC), ""),
+        (WITH, datetime(2026, 1, 5), "no offset"),
+        (WITH, 1_767_000_000, ""),
+        (1_767_000_000, WITHOUT, ""),
+    ],
+)
+def test_offsets_where_the_model_saw_none_are_told_and_the_other_way_round(
+    before: object, now: object, told: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    _, clock = read_times(column([before]))
+    read_times(column([now]), clock=clock)
+    assert (told in caplog.text) if told else not caplog.records
+    caplog.clear()
+    _, named = read_times(column([before]), timezone="Europe/Berlin")
+    read_times(column([now]), timezone="Europe/Berlin", clock=named)
+    assert not caplog.records
+
+
+def test_a_date_in_another_notation_is_answered_with_ours() -> None:
+    with pytest.raises(InputError, match=r"'05\.01\.2026 01:12' is not a time; write 2026-01-05T04:47"):
+        read_times(column(["05.01.2026 01:12"]))

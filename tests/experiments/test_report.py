@@ -52,7 +52,6 @@ def page(folder: Path, scored: ScoredStream, **changes: Any) -> str:
         "title": "A report",
         "facts": [("detector", "sdgad"), ("command", "sdgad demo --seed 0")],
         "metrics": metrics,
-        "threshold_rows": metrics["threshold_table"],
         "comparison": [{"method": "boosting", "auroc": 0.9, "ap": None, "seconds": 1.5}],
     }
     write_report(folder / "report.html", scored, **(options | changes))
@@ -179,7 +178,7 @@ def test_every_top_alert_is_listed_with_all_that_is_known_of_it(tmp_path: Path) 
 
 def test_without_labels_it_says_so_and_claims_nothing(tmp_path: Path) -> None:
     scored = stream(label=np.full(400, np.nan, dtype=np.float32), anomaly_type=None)
-    for changes in ({}, {"metrics": None, "threshold_rows": []}):
+    for changes in ({}, {"metrics": None}):
         seen = Outline(page(tmp_path, scored, comparison=(), **changes))
         assert "No event carries a label" in seen.text
         assert "AUROC" not in seen.text
@@ -281,6 +280,77 @@ def test_moments_are_iso_in_the_zone_of_the_clock() -> None:
                 stream(1, t=np.array([t], dtype=dtype), clock=clock).moment(0) == "2024-07-03T11:46:40+02:00"
             )
     assert stream(1, t=np.array([summer + 0.25])).moment(0) == "2024-07-03T09:46:40.250Z"
+
+
+def test_times_are_to_the_second_unless_the_stream_is_over_within_the_hour() -> None:
+    start = 1_720_000_000
+    assert stream(2, t=np.array([start + 0.25, start + 3599])).moment(0) == "2024-07-03T09:46:40.250Z"
+    assert stream(2, t=np.array([start + 0.25, start + 3601])).moment(0) == "2024-07-03T09:46:40Z"
+
+
+def test_an_alert_is_named_by_its_row_in_the_file(tmp_path: Path) -> None:
+    scored = stream(row=np.arange(400)[::-1] + 5000)
+    row = int(scored.top(1)[0])
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", page(tmp_path, scored).split("<h2>Top alerts")[1])
+    width = cells.index(f"<bdi>payer-{row}</bdi>")
+    assert width == 2  # score, time, source
+    listed = cells[: len(cells) // TOP]
+    assert f"{5000 + 399 - row + 1:,}" in listed
+
+
+def test_scores_below_the_threshold_are_not_called_alerts(tmp_path: Path) -> None:
+    seen = Outline(page(tmp_path, stream(threshold=0.9999999)))
+    assert "Highest scores" in seen.text
+    assert "Top alerts" not in seen.text
+
+
+def tile(source: str, name: str) -> str:
+    found = re.search(rf"<span>{name}</span><b>(.*?)</b><i>(.*?)</i>", source)
+    assert found is not None
+    return f"{found[1]} {found[2]}"
+
+
+def test_a_tile_says_which_events_it_was_counted_on(tmp_path: Path) -> None:
+    label = np.full(400, np.nan, np.float32)
+    label[[0, 1, 2]] = (1, 1, 0)
+    score = np.full(400, 0.1)
+    score[[0, 7, 8]] = 0.9
+    source = page(tmp_path, stream(label=label, score=score, anomaly_type=None))
+    assert tile(source, "precision") == "1 of 1 alerts with a label (2 more have none)"
+    assert tile(source, "recall") == "1 of 2 anomalies that are alerts"
+    assert "2 anomalies are too few to trust this" in tile(source, "AUROC")
+    label[:] = np.arange(400) % 4 == 0
+    label[300:] = np.nan
+    score[::2] = 0.9
+    source = page(tmp_path, stream(label=label, score=score, anomaly_type=None))
+    labelled = int((score[:300] >= 0.5).sum())
+    hidden = int((score[300:] >= 0.5).sum())
+    precision = 75 / labelled
+    assert (
+        tile(source, "precision")
+        == f"{precision:.3f} of {labelled} alerts with a label ({hidden} more have none)"
+    )
+    assert tile(source, "AUROC").endswith("on the 300 labelled events")
+    label[300:] = 0
+    source = page(tmp_path, stream(label=label, score=score, anomaly_type=None))
+    assert tile(source, "precision").endswith("alerts that are anomalies")
+
+
+def test_a_warning_is_shown_above_everything_else(tmp_path: Path) -> None:
+    source = page(tmp_path, stream(), warnings=[f"Mind {HOSTILE}"])
+    assert "Mind &lt;script&gt;" in source
+    assert source.index("Mind &lt;") < source.index("<h2>")
+
+
+def test_wide_things_scroll_in_their_own_box(tmp_path: Path) -> None:
+    source = page(tmp_path, stream())
+    assert len(re.findall(r'<div class="scroll"><table>', source)) == source.count("<table>")
+    assert source.count('<figure class="scroll"') == source.count("<svg")
+
+
+def test_days_of_a_wall_clock_carry_their_month(tmp_path: Path) -> None:
+    days = 1_767_225_600 + 86_400 * np.linspace(0, 14, 400)  # from 1 January 2026
+    assert len(re.findall(r">Jan \d\d<", page(tmp_path, stream(t=days)))) >= 3
 
 
 def test_a_failed_report_leaves_the_old_one(tmp_path: Path) -> None:

@@ -44,6 +44,8 @@ def test_rows_without_a_score_are_left_out_of_every_column(detector: Detector) -
     events = stream(30, src=np.arange(30))
     scored = scored_events(events, scores, detector)
     assert len(scored) == 28
+    assert scored.row is not None
+    assert scored.row.tolist() == [i for i in range(30) if i not in (0, 7)]
     assert list(scored.source) == [str(i) for i in range(30) if i not in (0, 7)]
     assert [float(text) for text in scored.details["f0"]] == pytest.approx(
         [float(events.msg[i, 0]) for i in range(30) if i not in (0, 7)],  # type: ignore[index]

@@ -12,6 +12,7 @@ import typer
 
 from sdgad.cli.notes import tell
 from sdgad.cli.options import Json
+from sdgad.cli.places import need_place_for_demo
 from sdgad.cli.printing import duration, print_json, print_table, threshold_text
 
 METRICS = ("auroc", "ap", "f1", "precision", "recall")
@@ -43,6 +44,7 @@ def demo(
     """
     from sdgad.experiments.demo import run_demo
 
+    need_place_for_demo(out)
     command = [
         "sdgad",
         "demo",
@@ -71,16 +73,24 @@ def demo(
 
 
 def _print(result: dict[str, Any], out: Path) -> None:
-    test, half = result["test"], result["test_at_half"]
+    test = result["test"]
     print(f"{test['events']:,} payments to test on, {test['anomalies']:,} of them anomalous.\n")
+    if test["anomalies"]:
+        _print_figures(result)
+    else:
+        print("So there is nothing to be found: try it with more --events.")
+    print(f"\nDone in {duration(result['seconds'])}. Look at {out / 'report.html'}; then try:")
+    print(f"  {shlex.join(['sdgad', 'evaluate', str(out / 'model'), str(out / 'scores.parquet')])}")
+
+
+def _print_figures(result: dict[str, Any]) -> None:
+    test, half = result["test"], result["test_at_half"]
     rows = [
         [row["detector"], *(row[key] for key in METRICS), f"{row['seconds']:.1f}"]
         for row in result["comparison"]
     ]
     print_table(["detector", "AUROC", "AP", "F1", "precision", "recall", "seconds"], rows)
     _print_decisions({f"at {threshold_text(found['threshold'])}": found for found in (half, test)})
-    print(f"\nDone in {duration(result['seconds'])}. Look at {out / 'report.html'}; then try:")
-    print(f"  {shlex.join(['sdgad', 'evaluate', str(out / 'model'), str(out / 'scores.parquet')])}")
 
 
 def _print_decisions(found: dict[str, dict[str, Any]]) -> None:

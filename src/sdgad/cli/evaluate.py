@@ -14,6 +14,7 @@ from sdgad.errors import InputError
 
 if TYPE_CHECKING:
     from sdgad.events.stream import EventStream
+    from sdgad.experiments.scored import ScoredStream
 
 logger = logging.getLogger("sdgad.cli")
 
@@ -27,36 +28,34 @@ def evaluate(model: Model, events: Events, json: Json = False) -> None:
     \b
     sdgad evaluate model labelled.csv
     """
-    import numpy as np
-
+    from sdgad.experiments.scored_events import scored_events
     from sdgad.metrics import evaluate as measure
 
     detector = open_model(model)
     _, stream = open_events(events, detector)
     _need_labels(stream, events, detector.columns.label)
     with naming(events):
-        scores = detector.decision_function(stream)
-        kept = ~np.isnan(scores)
-        types = None if stream.anomaly_type is None else stream.anomaly_type[kept]
-        metrics = measure(stream.label[kept], scores[kept], detector.threshold_, anomaly_type=types)
-    if not kept.all():
-        logger.warning(
-            "%s: %d rows are older than the model's history and left out.", events, int((~kept).sum())
-        )
+        scored = scored_events(stream, detector.decision_function(stream), detector)
+        metrics = measure(scored.label, scored.score, scored.threshold, anomaly_type=scored.anomaly_type)
+    late = len(stream) - len(scored)
+    if late:
+        logger.warning("%s: %d rows are older than the model's history and left out.", events, late)
     if json:
         print_json(metrics)
     else:
-        print_metrics(metrics)
+        print_metrics(metrics, scored)
 
 
-def print_metrics(metrics: dict[str, Any]) -> None:
-    """What `sdgad.evaluate` found, as tables."""
+def print_metrics(metrics: dict[str, Any], scored: ScoredStream) -> None:
+    """What `sdgad.evaluate` found, as tables, and what other thresholds would give."""
     aside = f", {metrics['unlabelled']:,} without a label" if metrics["unlabelled"] else ""
+    unknown = scored.alerts - metrics["flagged"]
+    more = f", and by {unknown:,} without a label" if unknown else ""
     facts = [
         ("events", f"{metrics['events']:,} labelled, {metrics['anomalies']:,} of them anomalous{aside}"),
         ("AUROC", shown(metrics["auroc"])),
         ("AP", shown(metrics["ap"])),
-        ("threshold", f"{threshold_text(metrics['threshold'])}, reached by {metrics['flagged']:,}"),
+        ("threshold", f"{threshold_text(metrics['threshold'])}, reached by {metrics['flagged']:,}{more}"),
         ("precision", shown(metrics["precision"])),
         ("recall", shown(metrics["recall"])),
         ("F1", shown(metrics["f1"])),
@@ -65,22 +64,39 @@ def print_metrics(metrics: dict[str, Any]) -> None:
     print_facts(facts)
     if "note" in metrics:
         print(metrics["note"])
-    print()
-    rows = [
-        [
-            threshold_text(row["threshold"]) + (" *" if row["calibrated"] else ""),
-            row["f1"],
-            row["tpr"],
-            row["fpr"],
-        ]
-        for row in metrics["threshold_table"]
-    ]
-    print_table(["threshold", "F1", "TPR", "FPR"], rows)
-    print("* the model's own")
+    _print_choices(scored)
     if metrics.get("by_type"):
         print()
         types = [[name, r["anomalies"], r["recall"], r["auroc"]] for name, r in metrics["by_type"].items()]
         print_table(["type", "anomalies", "recall", "AUROC"], types)
+
+
+def _print_choices(scored: ScoredStream) -> None:
+    """Thresholds by the share of events that they flag, where there is a choice; a rate per day takes a day or more."""
+    from sdgad.experiments.threshold_choices import threshold_choices
+
+    choices = threshold_choices(scored)
+    if len(choices) == 1:
+        return
+    daily = scored.days >= 1
+    head = ["flagged", "threshold", "alerts", *(["per day"] if daily else []), "precision", "recall"]
+    rows = [
+        [
+            f"{100 * choice.share:.3g}%" + (" *" if choice.used else ""),
+            threshold_text(choice.threshold) if choice.used else repr(choice.threshold),
+            choice.alerts,
+            *([f"{choice.per_day:,.1f}"] if daily else []),
+            choice.precision,
+            choice.recall,
+            choice.false_alarms,
+        ]
+        for choice in choices
+    ]
+    print()
+    print_table([*head, "false alarms"], rows)
+    print("* the model's own threshold; sdgad threshold MODEL VALUE sets another")
+    if scored.labelled < len(scored):
+        print(f"precision, recall and false alarms are those of the {scored.labelled:,} labelled events")
 
 
 def _need_labels(stream: EventStream, path: Path, expected: str | None) -> None:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from sdgad.cli import options
 from sdgad.cli.naming import naming
 from sdgad.cli.places import need_place_for_model
-from sdgad.cli.printing import counted, duration, print_facts, print_json, shown, threshold_text
+from sdgad.cli.printing import counted, duration, print_facts, print_json, threshold_text
 from sdgad.cli.settings import gather
-from sdgad.cli.validation import validation_figures
+from sdgad.cli.validation import quality_lines, validation_figures
 from sdgad.errors import InputError
 
 if TYPE_CHECKING:
@@ -138,11 +138,14 @@ def _summary(
 ) -> dict[str, Any]:
     import numpy as np
 
+    from sdgad.detectors.card import feature_text
+
     record = getattr(model, "record_", None)  # of a detector that learns in epochs
     return {
         "model": str(folder),
         "detector": model.name,
         "labels": supervision,
+        "features": feature_text(model),
         "train": {
             "events": len(train),
             "labelled": int(np.sum(~np.isnan(train.label))),
@@ -159,18 +162,16 @@ def _summary(
 def _facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
     train, found = summary["train"], summary["validation"]
     early = ", cut short" if summary["interrupted"] else ""
-    quality = "no AUROC and AP, which need labels of both classes"
-    if found["auroc"] is not None:
-        quality = f"AUROC {shown(found['auroc'])}, AP {shown(found['ap'])} (seen by fit, so optimistic)"
     following = shlex.join(["sdgad", "score", summary["model"], "new.csv", "-o", "scores.csv"])
     return [
         (
             "fitted",
             f"{summary['detector']}, labels {summary['labels']}, in {duration(summary['seconds'])}{early}",
         ),
+        ("features", summary["features"]),
         ("training", counted(train)),
         ("validation", counted(found)),
-        ("", quality),
+        *(("", line) for line in quality_lines(found, summary["model"], summary["threshold_rule"])),
         ("threshold", f"{threshold_text(summary['threshold'])} (rule: {summary['threshold_rule']})"),
         ("model", summary["model"]),
         ("next", following),

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json as json_text
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 from sdgad.cli.opening import open_model
 from sdgad.cli.options import Json, Model
-from sdgad.cli.printing import counted, print_facts, print_json, shown, threshold_text
-from sdgad.cli.validation import validation_figures
+from sdgad.cli.printing import counted, print_facts, print_json, threshold_text
+from sdgad.cli.validation import quality_lines, validation_figures
 
 if TYPE_CHECKING:
     from sdgad.detectors.base import Detector
@@ -19,16 +21,18 @@ if TYPE_CHECKING:
 def info(model: Model, json: Json = False) -> None:
     """Say what a model is and how it decides.
 
-    Detector, options, columns, size of the history, threshold and its rule, figures on validation, format.
+    Detector, options that are not the default ones (`--json` has all), columns, features, size and span of the history,
+    threshold and its rule, figures on validation, format.
 
     \b
     sdgad info model
     """
-    document = describe(open_model(model), model)
+    detector = open_model(model)
+    document = describe(detector, model)
     if json:
         print_json(document)
     else:
-        print_facts(_facts(document))
+        print_facts(_facts(document, detector))
 
 
 def describe(detector: Detector, folder: Path) -> dict[str, Any]:
@@ -42,7 +46,8 @@ def describe(detector: Detector, folder: Path) -> dict[str, Any]:
         "columns": asdict(detector.columns),
         "clock": asdict(detector.clock),
         "bipartite": detector.bipartite,
-        "history": {"events": events, "nodes": nodes},
+        "features": detector.feature_categories,
+        "history": {"events": events, "nodes": nodes, "span": detector.history_span},
         "trained_on": len(detector.decision_scores_),
         "threshold": detector.threshold_,
         "threshold_rule": detector.threshold_rule_,
@@ -50,22 +55,37 @@ def describe(detector: Detector, folder: Path) -> dict[str, Any]:
     }
 
 
-def _facts(document: dict[str, Any]) -> list[tuple[str, str]]:
+def _facts(document: dict[str, Any], detector: Detector) -> list[tuple[str, str]]:
+    from sdgad.detectors.card import changed_options, feature_text, options_text
+
     columns, clock, found = document["columns"], document["clock"], document["validation"]
-    features = ", ".join(columns["features"]) or "none"
+    history = document["history"]
     kind = f"wall clock, {clock['timezone']}" if clock["wall_clock"] else "from an arbitrary start"
     return [
         ("model", f"{document['model']} (format {document['format_version']})"),
         ("detector", document["detector"]),
-        ("options", ", ".join(f"{key}={value!r}" for key, value in document["options"].items())),
+        ("options", options_text(changed_options(detector))),
         ("columns", f"source {columns['src']!r}, destination {columns['dst']!r}, time {columns['time']!r}, "
                     f"label {columns['label']!r}"),
-        ("features", features),
+        ("features", feature_text(detector)),
         ("time", f"in {clock['unit']}, {kind}"),
         ("ids", "sources and destinations apart" if document["bipartite"] else "one name space"),
-        ("history", f"{document['history']['events']:,} events of {document['history']['nodes']:,} nodes"),
+        ("history", f"{history['events']:,} events of {history['nodes']:,} parties{_span(detector)}"),
         ("trained on", f"{document['trained_on']:,} events"),
         ("validation", counted(found)),
-        ("", f"AUROC {shown(found['auroc'])}, AP {shown(found['ap'])}, F1 {shown(found['f1'])}"),
+        *(("", line) for line in quality_lines(found, document["model"], document["threshold_rule"])),
         ("threshold", f"{threshold_text(document['threshold'])} (rule: {document['threshold_rule']})"),
     ]  # fmt: skip
+
+
+def _span(detector: Detector) -> str:
+    """From when to when the history reaches: days on a wall clock, else what the time column counts."""
+    if detector.history_span is None:
+        return ""
+    clock = detector.clock
+    if not clock.wall_clock:
+        first, last = (f"{t:,g}" for t in detector.history_span)
+        return f", {clock.unit} {first} to {last}"
+    zone = ZoneInfo(clock.timezone)
+    days = [datetime.fromtimestamp(t * clock.seconds, zone).date() for t in detector.history_span]
+    return f", {days[0]} to {days[1]}"

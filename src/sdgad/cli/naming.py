@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from sdgad.errors import SdgadError
 
-_KEYWORD = re.compile(r"\bname it with (src|dst|time)=")
+_KEYWORD = re.compile(r"\b(name (?:it|the column) with )(src|dst|time|categories)=")
 
 
 @contextmanager
@@ -18,7 +18,7 @@ def naming(source: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     except SdgadError as problem:
-        sentence = _KEYWORD.sub(r"name it with --\1", str(problem))
+        sentence = _KEYWORD.sub(r"\1--\2", str(problem))
         if str(source) not in sentence:
             sentence = f"{source}: {_continued(sentence)}"
         raise type(problem)(sentence) from problem

@@ -17,6 +17,22 @@ def need_place_for_file(path: Path) -> None:
     _need_parent(path)
 
 
+def need_another_file(path: Path, source: Path) -> None:
+    """Output that is not its own input."""
+    if path.exists() and source.exists() and path.samefile(source):
+        raise InputError(f"{path} holds the events themselves; give the output another name.")
+
+
+def need_place_for_demo(path: Path) -> None:
+    """A folder for all kinds of files: it may hold an older demo, and must not be a model."""
+    from sdgad.detectors.folder import MANIFEST
+
+    if path.exists() and not path.is_dir():
+        raise InputError(f"{path} is a file, not a folder.")
+    if (path / MANIFEST).exists():
+        raise InputError(f"{path} is a model folder; the demo needs one of its own.")
+
+
 def need_place_for_page(path: Path) -> None:
     """A web page: its name says so and its folder is there."""
     if path.suffix.lower() not in (".html", ".htm"):

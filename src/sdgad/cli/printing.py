@@ -48,7 +48,14 @@ def shown(value: Any) -> str:
 
 def counted(part: Mapping[str, int]) -> str:
     """How many events a part has, and what is known of them."""
+    if not part["labelled"]:
+        return f"{part['events']:,} events, no labels"
     return f"{part['events']:,} events, {part['anomalies']:,} of {part['labelled']:,} labelled anomalous"
+
+
+def number_of(count: int, what: str) -> str:
+    """`1 event`, `2,000 events`."""
+    return f"{count:,} {what}" + ("" if count == 1 else "s")
 
 
 def threshold_text(value: float) -> str:

@@ -40,6 +40,7 @@ def report(
     \b
     sdgad report model new.csv -o report.html
     """
+    from sdgad.detectors.base import used_to_fit_note
     from sdgad.experiments.drawing import can_draw
     from sdgad.experiments.report import write_report
     from sdgad.experiments.scored_events import scored_events
@@ -55,7 +56,7 @@ def report(
     metrics = None
     if scored.labelled:
         metrics = evaluate(scored.label, scored.score, scored.threshold, anomaly_type=scored.anomaly_type)
-    late = len(stream) - len(scored)
+    late, seen = len(stream) - len(scored), detector.used_to_fit(stream)
     command = shlex.join(["sdgad", "report", str(model), str(events), "-o", str(output)])
     write_report(
         output,
@@ -63,8 +64,8 @@ def report(
         title=f"Anomalies in {events.name}",
         facts=[*_facts(model, detector, stream, late), ("command", command)],
         metrics=metrics,
-        threshold_rows=metrics["threshold_table"] if metrics else (),
         validation=detector.validation,
+        warnings=[used_to_fit_note(seen, len(scored))] if seen else (),
     )
     if late:
         logger.warning("%s: %d rows are older than the model's history and left out.", events, late)

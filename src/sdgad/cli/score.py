@@ -7,8 +7,9 @@ import logging
 from sdgad.cli.naming import naming
 from sdgad.cli.opening import open_events, open_model
 from sdgad.cli.options import Events, Model, ScoresOut
-from sdgad.cli.places import need_place_for_file
-from sdgad.cli.printing import threshold_text
+from sdgad.cli.places import need_another_file, need_place_for_file
+from sdgad.cli.printing import number_of, threshold_text
+from sdgad.errors import InputError
 
 logger = logging.getLogger("sdgad.cli")
 
@@ -29,7 +30,10 @@ def score(model: Model, events: Events, *, output: ScoresOut) -> None:
     from sdgad.events.write import write_table
     from sdgad.experiments.score_table import need_room_for_scores, with_scores
 
+    if str(output) == "-":
+        raise InputError("score writes a file, by its suffix; for pipes there is sdgad stream.")
     need_place_for_file(output)
+    need_another_file(output, events)
     detector = open_model(model)
     table, stream = open_events(events, detector)
     need_room_for_scores(table, detector.columns, str(events))
@@ -41,4 +45,6 @@ def score(model: Model, events: Events, *, output: ScoresOut) -> None:
         logger.warning("%s: %d rows are older than the model's history and have no score.", events, late)
     flagged = int((scores >= detector.threshold_).sum())
     threshold = threshold_text(detector.threshold_)
-    print(f"{output}: {len(scores) - late:,} events scored, {flagged:,} anomalous (score ≥ {threshold}).")
+    print(
+        f"{output}: {number_of(len(scores) - late, 'event')} scored, {flagged:,} anomalous (score ≥ {threshold})."
+    )

@@ -10,7 +10,8 @@ from typer import Argument
 from sdgad.cli.naming import naming
 from sdgad.cli.opening import open_model
 from sdgad.cli.options import Json, Model
-from sdgad.cli.printing import print_facts, print_json, shown, threshold_text
+from sdgad.cli.printing import print_facts, print_json, threshold_text
+from sdgad.errors import InputError
 
 if TYPE_CHECKING:
     from sdgad.detectors.base import Detector
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 Rule = Annotated[
     str | None,
     Argument(
-        metavar="[RULE]", help="f1, fpr, alerts_per_day, quantile, or a score; without it, say what is set."
+        metavar="[RULE]",
+        help="f1, fpr, quantile, alerts_per_day or value; or just a score. Without it, say what is set.",
     ),
 ]
 Amount = Annotated[
@@ -30,8 +32,9 @@ def threshold(model: Model, rule: Rule = None, amount: Amount = None, *, json: J
     """Say or change where a model's alerts begin.
 
     The rules look at the scores of the model's validation part: `f1` takes the best F1, `fpr` allows a share of the
-    normal events, `quantile` a share of all events, `alerts_per_day` a number of alerts. A score in place of a
-    rule is taken as it is. Nothing is learned anew; the folder is replaced in one step.
+    normal events, `quantile` a share of all events, `alerts_per_day` a number of alerts. Events without a label count as
+    normal. A score in place of a rule (or after `value`) is taken as it is. Nothing is learned anew; the folder is
+    replaced in one step.
 
     \b
     sdgad threshold model
@@ -41,7 +44,7 @@ def threshold(model: Model, rule: Rule = None, amount: Amount = None, *, json: J
     detector = open_model(model)
     if rule is not None:
         with naming(model):
-            detector.set_threshold(_value(rule), amount)
+            detector.set_threshold(*_asked(rule, amount))
         detector.save(model)
     summary = _summary(model, detector)
     if json:
@@ -50,21 +53,30 @@ def threshold(model: Model, rule: Rule = None, amount: Amount = None, *, json: J
         print_facts(_facts(summary))
 
 
-def _value(rule: str) -> str | float:
-    """The name of a rule, or a score."""
+def _asked(rule: str, amount: float | None) -> tuple[str | float, float | None]:
+    """The name of a rule (hyphens will do) and its amount, or a score, which lies between 0 and 1."""
     try:
-        return float(rule)
+        score = float(rule)
     except ValueError:
-        return rule
+        if rule != "value" or amount is None:
+            return rule.replace("-", "_"), amount
+        score, amount = amount, None
+    if not 0 <= score <= 1:
+        meant = f"; did you mean alerts_per_day {score:g}?" if score > 1 else "."
+        raise InputError(f"Scores lie between 0 and 1, so {score:g} is no threshold{meant}")
+    return score, amount
 
 
 def _summary(folder: Path, detector: Detector) -> dict[str, Any]:
+    import numpy as np
+
     from sdgad.calibration.threshold import SECONDS_PER_DAY
 
     validation = detector.validation
     flagged = validation.score >= detector.threshold_
     days = validation.seconds / SECONDS_PER_DAY
     normal = ~validation.anomaly
+    false_alarms, found = int(flagged[normal].sum()), int(flagged[~normal].sum())
     return {
         "model": str(folder),
         "threshold": detector.threshold_,
@@ -73,6 +85,11 @@ def _summary(folder: Path, detector: Detector) -> dict[str, Any]:
             "events": len(validation),
             "alerts": int(flagged.sum()),
             "alerts_per_day": float(flagged.sum() / days) if days > 0 else None,
+            "normal": int(normal.sum()),
+            "unlabelled": int(np.isnan(validation.label).sum()),
+            "false_alarms": false_alarms,
+            "anomalies": int((~normal).sum()),
+            "found": found,
             "false_alarm_rate": float(flagged[normal].mean()) if normal.any() else None,
             "recall": float(flagged[~normal].mean()) if (~normal).any() else None,
         },
@@ -85,8 +102,28 @@ def _facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
     facts = [
         ("threshold", f"{threshold_text(summary['threshold'])} (rule: {summary['threshold_rule']})"),
         ("validation", f"{found['alerts']:,} alerts on {found['events']:,} events{daily}"),
-        ("", f"of the normal events {shown(found['false_alarm_rate'])} are alerts"),
     ]
-    if found["recall"] is not None:
-        facts.append(("", f"of the known anomalies {shown(found['recall'])} are"))
-    return facts
+    if found["normal"]:
+        unknown = f" ({found['unlabelled']:,} of them without a label)" if found["unlabelled"] else ""
+        facts.append(("", f"{found['false_alarms']:,} of {found['normal']:,} normal events{unknown} are alerts, "
+                          f"{100 * found['false_alarm_rate']:.3g}%"))  # fmt: skip
+    if found["anomalies"]:
+        facts.append(("", f"{found['found']:,} of {found['anomalies']:,} known anomalies are"))
+    return [*facts, *_too_fine(summary["threshold_rule"], found)]
+
+
+def _too_fine(rule: str, found: dict[str, Any]) -> list[tuple[str, str]]:
+    """Where validation has too few events to tell the share that was asked for."""
+    name, *amounts = rule.split()
+    counted = {"fpr": ("normal", "normal events"), "quantile": ("events", "events")}
+    if name not in counted or not amounts:
+        return []
+    key, what = counted[name]
+    if not 0 < float(amounts[0]) * found[key] < 1:
+        return []
+    return [
+        (
+            "",
+            f"{found[key]:,} {what} cannot tell {amounts[0]}: this is just above the highest of their scores",
+        )
+    ]

@@ -25,4 +25,4 @@ def update(model: Model, events: Events) -> None:
         detector.update(stream)
     detector.save(model)
     size, nodes = detector.history_size
-    print(f"{model}: the history grew by {size - before:,} to {size:,} events of {nodes:,} nodes.")
+    print(f"{model}: the history grew by {size - before:,} to {size:,} events of {nodes:,} parties.")

@@ -20,7 +20,7 @@ from sdgad.detectors.device import choose_device, usable_device
 from sdgad.detectors.folder import ModelFiles, write_folder
 from sdgad.errors import InputError, ModelFolderError, NotFittedError
 from sdgad.events.clock import Clock
-from sdgad.events.features import FeatureEncoder
+from sdgad.events.features import CategoryEncoding, FeatureEncoder
 from sdgad.events.stream import Array, ColumnNames, EventStream
 from sdgad.events.vocabulary import NodeTable
 from sdgad.history.index import HistoryIndex, Ties
@@ -192,6 +192,13 @@ class Detector(ABC):
             if len(self._log) and new.t[0] < self._log.t[-1]:
                 raise InputError("The validation events begin before the training events end.")
             self._log, _ = self._log.merged(new)
+        self._fitted_until: float | None = self._log.t[-1].item()
+        if self._log.t[0] == self._log.t[-1] and self.config.ties == "strict":
+            logger.warning(
+                "All %s events have one time, so none sees another; is the time column right? "
+                "(With ties=arrival those that come first are seen.)",
+                f"{len(self._log):,}",
+            )
 
         index = self._index(self._log)
         label = np.concatenate([part.label for part in parts]).astype(np.float32)
@@ -226,9 +233,15 @@ class Detector(ABC):
     def decision_function(self, events: EventStream) -> Array:
         """One score per row of the stream, continuing from the end of the detector's history, which stays as it is."""
         self._need_fit()
+        if not len(self._log):
+            logger.warning(
+                "The model has no history, so everybody is a stranger to it; update it with past events first."
+            )
         _, new = self._border(events)
         kept = self._in_time(new, events)
-        merged, place = self._log_with(new.take(kept))
+        if seen := self._used_to_fit(new.take(kept)):
+            logger.warning(used_to_fit_note(seen, len(kept)))
+        merged, place = self._log_with(new.take(kept), after=self._fitted_until)
         scores = np.full(len(events), np.nan)
         if len(place):
             index = self._index(merged)
@@ -291,6 +304,15 @@ class Detector(ABC):
         return tuple(column.name for column in self._features.columns)
 
     @property
+    def feature_categories(self) -> dict[str, int | None]:
+        """The features, and how many categories the model tells apart in each; None for numbers."""
+        self._need_fit()
+        return {
+            column.name: len(column.categories) if isinstance(column, CategoryEncoding) else None
+            for column in self._features.columns
+        }
+
+    @property
     def clock(self) -> Clock:
         self._need_fit()
         return self._clock
@@ -306,6 +328,32 @@ class Detector(ABC):
         self._need_fit()
         return len(self._log), self._nodes.size
 
+    @property
+    def history_span(self) -> tuple[float, float] | None:
+        """The times of the first and the last event in the history, in the clock's unit; None where it is empty."""
+        self._need_fit()
+        return (self._log.t[0].item(), self._log.t[-1].item()) if len(self._log) else None
+
+    @property
+    def fitted_until(self) -> float | None:
+        """The last time that `fit` has seen, in the clock's unit; None for a model of an older version."""
+        self._need_fit()
+        return self._fitted_until
+
+    def used_to_fit(self, events: EventStream) -> int:
+        """How many of the events that it scores `fit` has seen; where no history was kept, how many are of its time."""
+        self._need_fit()
+        _, new = self._border(events)
+        return self._used_to_fit(new.take(self._in_time(new, events)))
+
+    def _used_to_fit(self, new: EventLog) -> int:
+        if self._fitted_until is None:
+            return 0
+        early = new.take(np.flatnonzero(new.t <= self._fitted_until))
+        if not len(self._log) or self._log.t[0] > self._fitted_until:  # saved without it
+            return len(early)
+        return int(np.count_nonzero(self._log.find(early) >= 0))
+
     def _border(self, events: EventStream) -> tuple[NodeTable, EventLog]:
         """Raw events → the model's own numbering and features."""
         _need_stream(events)
@@ -314,7 +362,7 @@ class Detector(ABC):
 
     def _translate(self, events: EventStream) -> tuple[Array, Array]:
         """Times in the model's unit, and features as it has them."""
-        return events.counted_in(self._clock.unit).t, self._features.encode(events)
+        return events.times_in(self._clock.unit), self._features.encode(events)
 
     def _in_time(self, new: EventLog, events: EventStream) -> Array:
         """Rows to keep under the policy for events older than the end of the history."""
@@ -326,19 +374,24 @@ class Detector(ABC):
             raise InputError(f"Row {row + 1} is older than the end of the model's history (late='error').")
         return np.flatnonzero(~late)
 
-    def _log_with(self, new: EventLog) -> tuple[EventLog, Array]:
+    def _log_with(self, new: EventLog, after: float | None = None) -> tuple[EventLog, Array]:
         """The history with new events put in, and where these stand.
 
         A row older than the end of the history that the history holds already is not put in again: it was fitted on, or
-        is delivered twice, and is scored where it stands.
+        is delivered twice, and is scored where it stands. Of those later than `after` it is said.
         """
         known = np.full(len(new), -1)
         if len(self._log):
             late = new.t < self._log.t[-1]
             known[late] = self._log.find(new.take(np.flatnonzero(late)))
         again = known >= 0
-        if again.any():
-            logger.warning("%d of %d events are in the model's history already.", again.sum(), len(new))
+        told = again if after is None else again & (new.t > after)
+        if told.any():
+            logger.warning(
+                "%s of %s events are in the model's history already and count once.",
+                f"{told.sum():,}",
+                f"{len(new):,}",
+            )
         fresh = new.take(np.flatnonzero(~again))
         merged, added = self._log.merged(fresh)
         place = np.empty(len(new), np.int64)
@@ -396,6 +449,7 @@ class Detector(ABC):
             "threshold": self.threshold_,
             "threshold_rule": self.threshold_rule_,
             "validation_seconds": self._validation.seconds,
+            "fitted_until": self._fitted_until,
         }
         state = {
             **log.arrays(),
@@ -432,6 +486,7 @@ class Detector(ABC):
             )
             detector.threshold_ = float(files.calibration["threshold"])
             detector.threshold_rule_ = str(files.calibration["threshold_rule"])
+            detector._fitted_until = files.calibration.get("fitted_until")
             detector._restore(files.weights, files.calibration)
         except (KeyError, TypeError) as problem:
             raise ModelFolderError(
@@ -446,6 +501,14 @@ def hold_out(events: EventStream) -> tuple[EventStream, EventStream]:
     """Training events and, the last 20% by time, validation events."""
     cut = max(len(events) - max(int(len(events) * HOLD_OUT), MIN_VAL), 0)
     return events[:cut], events[cut:]
+
+
+def used_to_fit_note(seen: int, total: int) -> str:
+    """What to say of events that a model has been fitted on."""
+    return (
+        f"{seen:,} of these {total:,} events were used to fit this model. Figures on them are too good; "
+        "use events that came later."
+    )
 
 
 def _need_stream(events: Any) -> None:

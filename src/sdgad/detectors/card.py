@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sdgad.events.features import MAX_CATEGORIES
 from sdgad.metrics import evaluate
 
 if TYPE_CHECKING:
     from sdgad.detectors.base import Detector
+
+FEW = 10  # known anomalies, below which figures and thresholds that rest on them are mostly chance
 
 
 def write_card(detector: Detector) -> str:
@@ -18,26 +21,25 @@ def write_card(detector: Detector) -> str:
     validation = detector.validation
     known = ~np.isnan(validation.label)
     facts = evaluate(validation.label, validation.score, detector.threshold_) if known.any() else {}
+    columns = detector.columns
     lines = [
         f"# {detector.name} model",
         "",
         "Scores events for how anomalous they are against the history of their two endpoints. Written by sdgad.",
         "",
-        f"- Options: {', '.join(f'{k}={v!r}' for k, v in detector.get_params().items())}",
-        f"- Columns: source `{detector.columns.src}`, destination `{detector.columns.dst}`, time `{detector.columns.time}`"
-        + (
-            f", features {', '.join(f'`{f}`' for f in detector.columns.features)}"
-            if detector.columns.features
-            else ""
-        ),
+        f"- Options: {options_text(changed_options(detector))}; all are in config.json",
+        f"- Columns: source `{columns.src}`, destination `{columns.dst}`, time `{columns.time}`",
+        f"- Features: {feature_text(detector)}",
         f"- Trained on {len(detector.decision_scores_):,} events, selected and calibrated on {len(validation.score):,}",
-        f"- History: {events:,} events of {nodes:,} nodes at the time of saving",
+        f"- History: {events:,} events of {nodes:,} parties at the time of saving",
         f"- Threshold: {detector.threshold_:.6g} (rule: {detector.threshold_rule_}); flagged = score ≥ threshold",
     ]
     if facts.get("auroc") is not None:
+        few = "; so few that this is mostly chance" if facts["anomalies"] < FEW else ""
         lines.append(
-            f"- On validation (used for selection, so optimistic): AUROC {facts['auroc']:.4f}, AP {facts['ap']:.4f}, "
-            f"F1 {facts['f1']:.4f}, {facts['anomalies']} anomalies"
+            f"- On the {facts['events']:,} labelled events of validation (used for selection, so optimistic): "
+            f"AUROC {facts['auroc']:.4f}, AP {facts['ap']:.4f}, F1 {facts['f1']:.4f}, "
+            f"{facts['anomalies']} anomalies{few}"
         )
     else:
         lines.append("- Validation held no labels of both classes: no quality figure can be given")
@@ -47,3 +49,41 @@ def write_card(detector: Detector) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def changed_options(detector: Detector) -> dict[str, Any]:
+    """The options that are not the default ones, those of the encoder by their own names."""
+    return _changed(detector.get_params(), type(detector)().get_params())
+
+
+def _changed(options: dict[str, Any], default: dict[str, Any]) -> dict[str, Any]:
+    changed: dict[str, Any] = {}
+    for key, value in options.items():
+        usual = default.get(key)
+        if isinstance(value, dict) and isinstance(usual, dict):
+            changed |= _changed(value, usual)
+        elif key not in default or value != usual:
+            changed[key] = value
+    return changed
+
+
+def options_text(options: dict[str, Any]) -> str:
+    """`history=10, width=16`."""
+    return ", ".join(f"{key}={value!r}" for key, value in options.items()) or "the default ones"
+
+
+def feature_text(detector: Detector) -> str:
+    """`amount (number), currency (category, 3 values)`; the elements of a list are counted."""
+    read = detector.feature_categories
+    return ", ".join(f"{name} ({_kind(name, read)})" for name in detector.columns.features) or "none"
+
+
+def _kind(name: str, read: dict[str, int | None]) -> str:
+    if name not in read:
+        return f"{sum(f'{name}{i}' in read for i in range(len(read)))} numbers"
+    values = read[name]
+    if values is None:
+        return "number"
+    if values == MAX_CATEGORIES:
+        return f"category, the {values} most frequent values and others"
+    return f"category, {values} value{'s' if values != 1 else ''}"

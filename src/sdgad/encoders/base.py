@@ -55,7 +55,12 @@ class Encoder(nn.Module, ABC):
 
     name: ClassVar[str]
     config_type: ClassVar[type[EncoderConfig]] = EncoderConfig  # a subclass where there are more options
-    paper: ClassVar[EncoderConfig]  # the published sizes, for preset="paper"
+    paper: ClassVar[EncoderConfig]  # the published sizes, for preset="paper"; without any, the defaults
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "paper" not in vars(cls) and not isinstance(getattr(cls, "paper", None), cls.config_type):
+            cls.paper = cls.config_type()
 
     def __init__(self, shape: WindowShape, config: EncoderConfig) -> None:
         super().__init__()
@@ -71,11 +76,22 @@ class Encoder(nn.Module, ABC):
         count = len(window)
         include = torch.arange(2 * count, device=window.node.device) < count
         with paired_dropout():
-            src, dst = self.encode(window.doubled(), include)
+            src, dst = self._checked(self.encode(window.doubled(), include), 2 * count)
         return (src[:count], dst[:count]), (src[count:], dst[count:])
 
+    def _checked(self, encoded: tuple[Tensor, Tensor], count: int) -> tuple[Tensor, Tensor]:
+        """What `encode` returned, if it is what the contract says; its author learns the rest here, not from a matmul."""
+        shapes = [tuple(z.shape) for z in encoded] if isinstance(encoded, tuple) else [type(encoded).__name__]
+        expected = (count, self.config.width)
+        if shapes != [expected, expected]:
+            found = " and ".join(map(str, shapes))
+            raise InputError(
+                f"Encoder {self.name!r} returned {found} for {count} rows; expected is a pair of tensors {expected}."
+            )
+        return encoded
 
-encoders: Registry[Encoder] = Registry("encoder", "sdgad.encoders", MODULES)
+
+encoders: Registry[Encoder] = Registry("encoder", "sdgad.encoders", MODULES, base=Encoder)
 
 
 def list_encoders() -> list[str]:

@@ -76,5 +76,6 @@ class TokenEncoder(Encoder):
         visible = torch.cat([visible_events(window, True), visible_events(window, False)])
         with paired_dropout():
             z = self.mix(torch.cat([tokens, tokens]), visible)
-        with_event, without = z.chunk(2)
-        return (with_event[:, 0], with_event[:, 1]), (without[:, 0], without[:, 1])
+        src, dst = self._checked((z[:, 0], z[:, 1]), len(visible))
+        count = len(window)
+        return (src[:count], dst[:count]), (src[count:], dst[count:])

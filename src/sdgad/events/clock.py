@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -14,11 +14,15 @@ SECONDS_PER_UNIT = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "
 
 @dataclass(frozen=True)
 class Clock:
-    """`t` counts `unit`s; on a wall clock it counts from 1970-01-01 UTC, and `timezone` is where the people live."""
+    """`t` counts `unit`s; on a wall clock it counts from 1970-01-01 UTC, and `timezone` is where the people live.
+
+    `offsets` says whether dates in the source named their offset from UTC (None: they were numbers).
+    """
 
     unit: str = "s"
     wall_clock: bool = False
     timezone: str = "UTC"
+    offsets: bool | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if self.unit not in SECONDS_PER_UNIT:

@@ -15,6 +15,11 @@ UNTYPED = {
 }  # field metadata: text of a format without types (CSV), to be interpreted by us
 NUMBER = r"^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|(?i:nan|inf|infinity))$"
 DECIMAL_COMMA = r"^[+-]?(?:\d{1,3}(?:\.\d{3})+|\d*),\d+(?:[eE][+-]?\d+)?$"
+_CURRENCY = r"(?:[\p{Sc}%]|AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|HUF|INR|JPY|KRW|MXN|NOK|NZD|PLN|RON|SEK|SGD|TRY|USD|ZAR)"
+DRESSED = (  # an amount for people: thousands apart, or beside its currency
+    rf"^[+-]?(?:{_CURRENCY}\s*)?[+-]?(?:\d{{1,3}}(?:[,'’\s\x{{A0}}\x{{202F}}]\d{{3}})+|\d{{1,3}}(?:\.\d{{3}})+|\d+)"
+    rf"(?:[.,]\d*)?(?:[\s\x{{A0}}\x{{202F}}]*{_CURRENCY})?$"
+)
 _MISSING = pa.array(
     ["", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "Null", "null", "None"], pa.large_string()
 )

@@ -55,7 +55,7 @@ ALIASES = {
         "dst", "destination", "destination_id", "dst_id", "target", "to", "receiver", "payee",
         "v", "i", "item", "item_id",
     ),
-    "time": ("t", "time", "timestamp", "ts", "datetime", "date", "unix_timestamp"),
+    "time": ("t", "time", "timestamp", "ts", "datetime", "date", "when", "unix_timestamp"),
     "label": ("label", "y", "is_fraud", "is_anomaly", "state_label", "edge_label"),
 }  # fmt: skip
 VAGUE_LABELS = ("y", "edge_label")  # names that mean other things too: in TGB both are 1 where a link exists

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sdgad.events.column import DECIMAL_COMMA, NUMBER, Column, first, floats, is_list, is_missing
+from sdgad.events.column import DECIMAL_COMMA, DRESSED, NUMBER, Column, first, floats, is_list, is_missing
 from sdgad.events.layouts import family
 from sdgad.events.stream import FeatureColumn
 
@@ -120,22 +120,26 @@ def _finite(column: Column, original: pa.Array, numbers: pa.Array, width: int = 
 
 
 def _refuse_wrong_numbers(column: Column) -> None:
-    """Untyped text that is mostly numeric, if only with a decimal comma, was meant to be: exceptions are mistakes."""
+    """Untyped text that is mostly numeric, if only as people write amounts, was meant to be: exceptions are mistakes."""
     if not column.untyped:
         return
     present = pc.invert(is_missing(column.values))
     text = pc.if_else(present, pc.utf8_trim_whitespace(column.values), "0")
-    numeric, comma = (pc.match_substring_regex(text, pattern) for pattern in (NUMBER, DECIMAL_COMMA))
-    neither = len(text) - int(pc.sum(pc.or_(numeric, comma)).as_py())
-    if 2 * neither > int(pc.sum(present).as_py()):
+    numeric, comma, dressed = (
+        pc.match_substring_regex(text, pattern) for pattern in (NUMBER, DECIMAL_COMMA, DRESSED)
+    )
+    other = pc.invert(pc.or_(pc.or_(numeric, comma), dressed))
+    if 2 * int(pc.sum(other).as_py()) > int(pc.sum(present).as_py()):
         return
-    row = first(comma)
-    if row is not None:
-        problem = "is not a number, which needs a decimal point, not a comma"
-    else:
-        row, problem = first(pc.invert(numeric)), "is not a number, as most of the column is"
-    if row is not None:
-        raise column.error(row, f"{column.values[row].as_py()!r} {problem}")
+    for mistaken, advice in (
+        (pc.and_not(dressed, pc.or_(numeric, comma)),
+         "; write amounts plainly, like 4448.00 (if these are codes, name the column with categories= at fit)"),
+        (comma, ", which needs a decimal point, not a comma"),
+        (other, ", as most of the column is; leave it empty if it is unknown"),
+    ):  # fmt: skip
+        row = first(mistaken)
+        if row is not None:
+            raise column.error(row, f"{column.values[row].as_py()!r} is not a number{advice}")
 
 
 def _categorical(text: pa.Array, name: str) -> tuple[FeatureColumn, Array]:

@@ -25,7 +25,7 @@ from sdgad.events.layouts import (
     recognise,
 )
 from sdgad.events.messages import holders, read_messages
-from sdgad.events.stream import ColumnNames, EventStream
+from sdgad.events.stream import ColumnNames, EventStream, FeatureColumn
 from sdgad.events.table import open_table
 from sdgad.events.times import read_times
 
@@ -33,6 +33,7 @@ logger = logging.getLogger("sdgad.events")
 
 _ROLES = {"src": "source", "dst": "destination", "time": "time"}
 _LABELS = {"0": 0.0, "1": 1.0, "false": 0.0, "true": 1.0, "0.0": 0.0, "1.0": 1.0}
+_MANY = 100  # events that show whether a category comes back
 _EXACT = 2**53  # whole numbers beyond it are not exact in float64
 
 
@@ -104,6 +105,8 @@ def read_events(
     categorical = {*categories, *(columns.categorical if columns else ())}
     described, msg = read_messages(table, names.features, where, categorical)
     names = replace(names, categorical=tuple(feature.name for feature in described if feature.categorical))
+    if columns is None:
+        _tell_unique(described, table.num_rows, where)
     events = EventStream(
         _ids(Column.of(table, names.src, where)),
         _ids(Column.of(table, names.dst, where)),
@@ -214,6 +217,16 @@ def _tell_unused(table: pa.Table, names: ColumnNames, layout: Layout | None, whe
         logger.warning(
             "%s: not used: %s; name those that describe an event as features.", where, listed(unused)
         )
+
+
+def _tell_unique(features: Sequence[FeatureColumn], rows: int, where: str) -> None:
+    """A category that hardly ever comes back, such as a transaction number, is no feature."""
+    for feature in features:
+        if rows >= _MANY and feature.categories is not None and 2 * len(feature.categories) > rows:
+            logger.warning(
+                "%s: %r has %s different values in %s events, which say nothing about new ones.",
+                where, feature.name, f"{len(feature.categories):,}", f"{rows:,}",
+            )  # fmt: skip
 
 
 # ---------------------------------------------------------------------- what a column says

@@ -111,10 +111,19 @@ def _read_file(source: str | os.PathLike[str]) -> pa.Table:
             raise InputError(f"{path} is empty.")
         return read(path)
     except UnicodeDecodeError:
-        raise InputError(f"{path} is not UTF-8 text.") from None
+        raise _not_utf8(path) from None
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or "its content is damaged"
         raise InputError(f"{path} cannot be read: {reason}.") from None
+
+
+def _not_utf8(path: Path) -> InputError:
+    """How to make it UTF-8: what begins with a byte order mark is UTF-16, other text mostly Western European."""
+    with path.open("rb") as file:
+        encoding = "utf-16" if file.read(2) in (b"\xff\xfe", b"\xfe\xff") else "latin1"
+    return InputError(
+        f"{path} is not UTF-8 text; convert it, for instance by iconv -f {encoding} -t utf-8 {path.name}."
+    )
 
 
 def _read_parquet(path: Path) -> pa.Table:
@@ -184,7 +193,7 @@ def _parse_csv(path: Path, delimiter: str, types: dict[str, pa.DataType], skip: 
         table = parse(threads=True)
     except pa.ArrowInvalid as error:
         if "UTF8" in str(error):
-            raise InputError(f"{path} is not UTF-8 text.") from None
+            raise _not_utf8(path) from None
         if "Expected" not in str(error) or any(kind != pa.string() for kind in types.values()):
             raise
         ragged: list[Any] = []

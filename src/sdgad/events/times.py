@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +17,8 @@ from sdgad.events.column import NUMBER, Column, first, floats, integers, is_miss
 logger = logging.getLogger("sdgad.events")
 
 Array = np.ndarray[Any, Any]
+_SOME_ZONE = re.compile(r"\S{10}[T ].*(?:[zZ]|UTC|GMT|[+-]\d\d(?::?\d\d)?)\s*")
+_LAST_YEAR, _SECONDS_PER_YEAR = 2100, 31_556_952
 _ZONED = r"^\S{10}[T ]\S*(?:Z|[+-]\d\d(?::?\d\d)?)$"
 
 
@@ -36,7 +39,12 @@ def read_times(
         raise column.error(row, "there is no time")
     kind = values.type
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
-        return _seconds(values, timezone), Clock("s", wall_clock=True, timezone=timezone or _zone_of(kind))
+        offsets = _has_offsets(column)
+        _tell_other_offsets(column, offsets, clock)
+        zone = timezone or _zone_of(kind)
+        t, dated = _seconds(values, timezone), Clock("s", wall_clock=True, timezone=zone, offsets=offsets)
+        _tell_far_future(t, dated, column)
+        return t, dated
     if pa.types.is_integer(kind):
         t = values.cast(pa.int64(), safe=False).to_numpy(zero_copy_only=False)
     elif pa.types.is_floating(kind) or pa.types.is_decimal(kind):
@@ -48,6 +56,8 @@ def read_times(
         raise column.error(row, f"{t[row]} is not a time")
     ends = np.array([t.min(), t.max()]) if len(t) else t
     numeric = _named_clock(ends, time_unit) if time_unit else _likely_clock(ends, clock, column)
+    if clock is None or clock.wall_clock:
+        _tell_far_future(ends, numeric, column)
     return t, replace(numeric, timezone=timezone) if timezone else numeric
 
 
@@ -77,6 +87,36 @@ def _likely_clock(ends: Array, clock: Clock | None, column: Column) -> Clock:
     return replace(clock, unit=guess.unit)
 
 
+def _has_offsets(column: Column) -> bool:
+    """Whether dated times say how far they are from UTC; the first one speaks for the column."""
+    if column.is_text:
+        return _SOME_ZONE.fullmatch(str(column.values[0])) is not None if len(column.values) else False
+    return getattr(column.values.type, "tz", None) is not None
+
+
+def _tell_other_offsets(column: Column, offsets: bool, clock: Clock | None) -> None:
+    """A zone that was named at fit says what times without an offset mean; UTC is a mere assumption."""
+    if clock is None or clock.offsets in (None, offsets) or clock.timezone != "UTC":
+        return
+    logger.warning(
+        "%s, column %r: the times have %s; a time zone named at fit says what times without one mean.",
+        column.source,
+        column.name,
+        "offsets, while the model was fitted on times without, taken as UTC"
+        if offsets
+        else "no offset and are taken as UTC, while the model was fitted on times with offsets",
+    )
+
+
+def _tell_far_future(t: Array, clock: Clock, column: Column) -> None:
+    last = 1970 + float(t.max()) * clock.seconds / _SECONDS_PER_YEAR if len(t) else 0.0
+    if last >= _LAST_YEAR:
+        logger.warning(
+            "%s, column %r: counted in %s since 1970, the times reach the year %.0f; is the unit right?",
+            column.source, column.name, clock.unit, last,
+        )  # fmt: skip
+
+
 def _from_text(column: Column, timezone: str | None) -> pa.Array:
     """Text as numbers if all of it is numeric, else as UTC timestamps."""
     row = first(is_missing(column.values))
@@ -94,7 +134,9 @@ def _from_text(column: Column, timezone: str | None) -> pa.Array:
         numeric = pc.match_substring_regex(text, NUMBER)
         mostly_numbers = 2 * pc.sum(numeric).as_py() > len(text)
         row = first(pc.invert(numeric)) if mostly_numbers else _first_unreadable(text, timezone)
-        raise column.error(row or 0, f"{column.values[row or 0].as_py()!r} is not a time") from None
+        found = column.values[row or 0].as_py()
+        advice = "; write 2026-01-05T04:47, or a number" if any(c.isdigit() for c in found) else ""
+        raise column.error(row or 0, f"{found!r} is not a time{advice}") from None
 
 
 def _from_iso(text: pa.Array, timezone: str | None) -> pa.Array:

@@ -78,7 +78,7 @@ def run_demo(
         "comparison": comparison,
     }
     facts = [
-        ("stream", f"{len(events):,} simulated payments, seed {seed}"),
+        ("stream", f"{len(events):,} simulated payments (events.parquet), seed {seed}"),
         (
             "split",
             f"{len(train):,} to train, {len(val):,} to calibrate, {len(test):,} to test, shown here",
@@ -94,7 +94,6 @@ def run_demo(
         title="Anomalies in a stream of payments",
         facts=facts,
         metrics=metrics,
-        threshold_rows=metrics["threshold_table"],
         comparison=comparison,
         validation=sdgad.validation,
     )

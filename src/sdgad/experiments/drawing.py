@@ -38,6 +38,12 @@ STYLE: dict[str, Any] = {
     "ytick.color": FAINT,
     "ytick.labelsize": 8.5,
 }
+# of years, months, days, hours, minutes and seconds; at the start of the next larger one; and once for the whole axis
+DATES = {
+    "formats": ["%Y", "%b", "%b %d", "%H:%M", "%H:%M", "%S.%f"],
+    "zero_formats": ["", "%Y", "%b %d", "%b %d", "%H:%M", "%H:%M"],
+    "offset_formats": ["", "%Y", "%Y", "%Y %b %d", "%Y %b %d", "%Y %b %d, %H:%M"],
+}
 COARSE = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 0.5)
 FINE = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 
@@ -88,7 +94,7 @@ def time_axis(axes: Any, scored: ScoredStream) -> np.ndarray:
         when: np.ndarray = days + float(dates.date2num(np.datetime64(0, "s")))
         locator = dates.AutoDateLocator(tz=scored.zone, minticks=4, maxticks=9)
         axes.xaxis.set_major_locator(locator)
-        axes.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator, tz=scored.zone))
+        axes.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator, tz=scored.zone, **DATES))
         axes.set_xlabel(f"time ({scored.zone})")
         least = 1 / 24
     else:

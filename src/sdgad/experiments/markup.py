@@ -30,7 +30,7 @@ def section(name: str, hint: str, content: str, *, kind: str = "") -> str:
 
 
 def figure(name: str, svg: str) -> str:
-    return f'<figure role="img" aria-label="{name}">{svg}</figure>'
+    return f'<figure class="scroll" role="img" aria-label="{name}">{svg}</figure>'
 
 
 def legend(groups: Sequence[Group]) -> str:
@@ -52,7 +52,7 @@ def bar(share: float, group: Group | None) -> str:
 
 @dataclass(frozen=True)
 class Column:
-    """Name and cells are HTML already; `kind` is "n" for numbers, "word" for unbroken text, or ""."""
+    """Name and cells are HTML already; `kind` is "n" for numbers, "word" for unbroken text, "long" for ids, or ""."""
 
     name: str
     cells: Sequence[str]
@@ -64,14 +64,15 @@ class Column:
 
 
 def table(columns: Sequence[Column], *, classes: Sequence[str] = ()) -> str:
-    """Columns side by side; `classes` mark the rows."""
+    """Columns side by side, in a box that scrolls where it is too narrow; `classes` mark the rows."""
     head = "".join(f"<th{column.attribute}>{column.name}</th>" for column in columns)
     lines = []
     for i in range(len(columns[0].cells)):
         opening = f'<tr class="{classes[i]}">' if classes and classes[i] else "<tr>"
         cells = "".join(f"<td{column.attribute}>{column.cells[i]}</td>" for column in columns)
         lines.append(f"{opening}{cells}</tr>")
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    rows = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    return f'<div class="scroll">{rows}</div>'
 
 
 def printable(text: str) -> str:
@@ -137,6 +138,11 @@ def as_percent(count: int, of: int) -> str:
 def as_share(share: float | None) -> str:
     """A rate in percent, to three digits; zero is zero."""
     return "–" if share is None else f"{100 * share:.3g}%"
+
+
+def as_rough_share(share: float | None) -> str:
+    """A rate in percent, to the two digits that a sentence needs."""
+    return as_share(share) if share is None or share >= 0.1 else f"{100 * share:.2g}%"
 
 
 def count_of_events(count: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from string import Template
 from typing import Any
@@ -19,7 +19,6 @@ from sdgad.experiments.markup import (
     as_cell,
     as_id,
     as_number,
-    as_percent,
     as_score,
     as_threshold,
     bar,
@@ -34,13 +33,17 @@ from sdgad.experiments.markup import (
     table,
 )
 from sdgad.experiments.report_calibration import calibration_section
+from sdgad.experiments.report_cards import cards
 from sdgad.experiments.report_drift import drift_section
+from sdgad.experiments.report_thresholds import thresholds_section
 from sdgad.experiments.scored import STYLES, Group, ScoredStream, anomalies, backgrounds
+from sdgad.experiments.time_bins import FEWEST
 from sdgad.metrics import precision_recall_curve
 
 __all__ = ["ScoredStream", "write_report"]
 
 TOP = 25
+UNBROKEN = 24  # characters
 HIGHER_IS_BETTER = ("auroc", "ap", "f1", "precision", "recall", "tpr")
 
 
@@ -51,29 +54,28 @@ def write_report(
     title: str,
     facts: Sequence[tuple[str, str]],
     metrics: Mapping[str, Any] | None,
-    threshold_rows: Sequence[Mapping[str, Any]],
     comparison: Sequence[Mapping[str, Any]] = (),
     validation: ValidationScores | None = None,
+    warnings: Sequence[str] = (),
 ) -> None:
     """Write the page to `path`, whole or not at all; the same input gives the same bytes.
 
-    `metrics` is what `sdgad.metrics.evaluate` returns (None without labels), `threshold_rows` its
-    `threshold_table`; the row with `calibrated` true is the one in use. With `validation`, the scores that the
-    threshold comes from, the page says whether false alarms are as rare as asked, and how scores drift. A fact
-    named "command" becomes the closing line.
+    `metrics` is what `sdgad.metrics.evaluate` returns (None without labels). With `validation`, the scores that
+    the threshold comes from, the page says whether false alarms are as rare as asked, and how scores drift.
+    `warnings` are sentences that a reader should see first. A fact named "command" becomes the closing line.
     """
     known: Mapping[str, Any] = metrics if metrics is not None and scored.labelled else {}
     crowd, typed = backgrounds(scored), anomalies(scored)
-    left = _precision_recall(scored, known) + _comparison(comparison)
-    right = _recall_by_type(known, typed) + _thresholds(threshold_rows)
-    columns = "".join(f'<div class="column">{column}</div>' for column in (left, right) if column)
+    halves = (_precision_recall(scored, known), _recall_by_type(known, typed))
+    columns = "".join(f'<div class="column">{half}</div>' for half in halves if half)
     body = [
-        _notices(scored, known),
+        _notices(scored, known, warnings),
         _time(scored, crowd, typed),
         _densities(scored, crowd, typed),
         f'<div class="columns">{columns}</div>' if columns else "",
-        calibration_section(scored, validation) if validation else "",
-        drift_section(scored, validation.score) if validation else "",
+        thresholds_section(scored),
+        _comparison(comparison),
+        _since_validation(scored, validation) if validation else "",
         _alerts(scored, typed),
         _facts(facts),
         _reading(scored, dict(facts).get("command")),
@@ -82,7 +84,7 @@ def write_report(
     page = Template(template.read_text(encoding="utf-8")).substitute(
         title=escaped(title),
         lead=_lead(scored),
-        cards="\n".join(_cards(scored, known)),
+        cards="\n".join(cards(scored, known)),
         body="\n".join(part for part in body if part),
     )
     with whole_file(path) as temporary:
@@ -96,34 +98,8 @@ def _lead(scored: ScoredStream) -> str:
     return f"{count_of_events(len(scored))} {span}"
 
 
-def _cards(scored: ScoredStream, known: Mapping[str, Any]) -> Iterable[str]:
-    alerts, events = scored.alerts, len(scored)
-    if known:
-        yield _card("AUROC", as_number(known.get("auroc")), "0.5 is guessing, 1 is perfect", key=True)
-        yield _card("average precision", as_number(known.get("ap")), "area under precision-recall", key=True)
-        yield _card("precision", as_number(known.get("precision")), "alerts that are anomalies", key=True)
-        yield _card("recall", as_number(known.get("recall")), "anomalies that are alerts", key=True)
-    partly = f"{scored.labelled:,} with a label" if 0 < scored.labelled < events else ""
-    yield _card("events", f"{events:,}", partly)
-    if known:
-        count, of = int(known.get("anomalies") or 0), int(known.get("events") or 0)
-        yield _card("anomalies", f"{count:,}", f"{as_percent(count, of)} of the labelled events")
-    yield _card("alerts", f"{alerts:,}", f"{as_percent(alerts, events)} of the events")
-    if not known:
-        rate = f"{alerts / scored.days:,.1f}" if scored.days >= 1 else "–"
-        span = f"over {scored.days:,.1f} days" if scored.days >= 1 else "less than one day"
-        yield _card("alerts per day", rate, span)
-    f1 = f"F1 {as_number(known['f1'])}" if known.get("f1") is not None else "alert at or above"
-    yield _card("threshold", as_threshold(scored.threshold), f1)
-
-
-def _card(name: str, value: str, note: str, *, key: bool = False) -> str:
-    kind = "card key" if key else "card"
-    return f'<div class="{kind}"><span>{name}</span><b>{value}</b><i>{note or "&nbsp;"}</i></div>'
-
-
-def _notices(scored: ScoredStream, known: Mapping[str, Any]) -> str:
-    notes = []
+def _notices(scored: ScoredStream, known: Mapping[str, Any], warnings: Sequence[str]) -> str:
+    notes = [f"<b>{escaped(warning)}</b>" for warning in warnings]
     if not scored.labelled:
         notes.append(
             "No event carries a label, so this report shows what the detector finds odd, not how often it is "
@@ -196,20 +172,18 @@ def _recall_by_type(known: Mapping[str, Any], typed: Sequence[Group]) -> str:
         names.append(dot(styles.get(name)) + escaped(name))
         bars.append(bar(recall, styles.get(name)))
         caught.append(f"{round(recall * count):,} of {count:,}")
-    columns = [Column("type", names), Column("", bars), Column("found", caught, "n")]
+    columns = [Column("type", names, "word"), Column("", bars), Column("found", caught, "n")]
     for key in ("recall", "auroc"):
         columns.append(Column(heading(key), [as_number(result[key]) for result in found.values()], "n"))
     return section("Recall by type of anomaly", "Anomalies of each type that become alerts.", table(columns))
 
 
-def _thresholds(rows: Sequence[Mapping[str, Any]]) -> str:
-    given = {key for row in rows for key in row if row[key] is not None} - {"calibrated"}
-    if not given - {"threshold"}:
-        return ""
-    columns = [_metric_column(key, rows) for key in rows[0] if key in given]
-    used = ["used" if row.get("calibrated") else "" for row in rows]
-    hint = "Lower thresholds find more and alarm more." + (" The shaded one is in use." if any(used) else "")
-    return section("Thresholds", hint, table(columns, classes=used))
+def _since_validation(scored: ScoredStream, validation: ValidationScores) -> str:
+    """Calibration and drift, where there are events enough to judge them."""
+    if len(scored) < FEWEST:
+        few = f"Too few events ({len(scored)}) to judge calibration or drift."
+        return section("Calibration and drift", "", f"<p>{few}</p>")
+    return calibration_section(scored, validation) + drift_section(scored, validation.score)
 
 
 def _comparison(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -231,7 +205,7 @@ def _metric_column(key: str, rows: Sequence[Mapping[str, Any]], *, best: bool = 
             f"<b>{cell}</b>" if value is not None and value == highest else cell
             for cell, value in zip(cells, values, strict=True)
         ]
-    return Column(heading(key), cells, "" if any(isinstance(value, str) for value in values) else "n")
+    return Column(heading(key), cells, "word" if any(isinstance(value, str) for value in values) else "n")
 
 
 def _alerts(scored: ScoredStream, typed: Sequence[Group]) -> str:
@@ -239,28 +213,34 @@ def _alerts(scored: ScoredStream, typed: Sequence[Group]) -> str:
     rows = top.tolist()
     time = "time" if scored.clock.wall_clock else f"time ({scored.clock.unit})"
     columns = [
-        Column("", [str(rank) for rank in range(1, len(rows) + 1)], "n"),
-        Column(time, [escaped(scored.moment(row)) for row in rows], "word"),
-        Column("source", [as_id(scored.source[row]) for row in rows]),
-        Column("destination", [as_id(scored.destination[row]) for row in rows]),
         Column("score", [as_score(float(scored.score[row])) for row in rows], "n"),
+        Column(time, [escaped(scored.moment(row)) for row in rows], "word"),
+        _texts("source", [scored.source[row] for row in rows]),
+        _texts("destination", [scored.destination[row] for row in rows]),
     ]
-    if scored.p_value is not None:
-        columns.append(Column("p-value", [as_number(scored.p_value[row]) for row in rows], "n"))
     for name, detail in scored.details.items():
-        values = [detail[row] for row in rows]
-        kind = "n" if all(is_number(value) for value in values) else ""
-        columns.append(Column(escaped(name), [as_id(value) for value in values], kind))
+        columns.append(_texts(escaped(name), [detail[row] for row in rows]))
     hint = "Highest score first."
     if scored.labelled:
         groups = {int(row): group for group in typed for row in top[np.isin(top, group.rows)]}
         columns.append(Column("truth", [_truth(scored, row, groups.get(row)) for row in rows], "word"))
         hint += f" Of these {len(top)}, {int((scored.label[top] == 1).sum())} are labelled as anomalies."
+    if scored.p_value is not None:
+        columns.append(Column("p-value", [as_number(scored.p_value[row]) for row in rows], "n"))
+    if scored.row is not None:
+        columns.append(Column("row", [as_number(int(scored.row[row]) + 1) for row in rows], "n"))
+        hint += " The row counts the events of the file from 1."
     below = ["below" if scored.score[row] < scored.threshold else "" for row in rows]
     if any(below):
         hint += " Grey rows lie below the threshold and are no alerts."
-    content = f'<div class="scroll">{table(columns, classes=below)}</div>'
-    return section("Top alerts", hint, content, kind="long")
+    name = "Top alerts" if scored.alerts else "Highest scores"
+    return section(name, hint, table(columns, classes=below), kind="long")
+
+
+def _texts(name: str, values: Sequence[str]) -> Column:
+    """A column of the data: numbers to the right, short texts unbroken, long ones as they fit."""
+    kind = "word" if max((len(value) for value in values), default=0) <= UNBROKEN else "long"
+    return Column(name, [as_id(value) for value in values], "n" if all(map(is_number, values)) else kind)
 
 
 def _truth(scored: ScoredStream, row: int, group: Group | None) -> str:

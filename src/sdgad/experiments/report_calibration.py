@@ -22,6 +22,7 @@ from sdgad.experiments.drawing import can_draw
 from sdgad.experiments.figures_over_time import false_alarms_over_time
 from sdgad.experiments.markup import (
     Column,
+    as_rough_share,
     as_share,
     as_threshold,
     count_of_events,
@@ -88,7 +89,7 @@ def calibration_section(scored: ScoredStream, validation: ValidationScores) -> s
         picture = false_alarms_over_time(scored, bins, [(line.name, line.bins) for line in lines])
         content += figure("Observed rate of false alarms over time", picture)
         content += f'<p class="hint">{_how_to_read_the_figure(len(bins))}</p>'
-    content += f'<div class="scroll">{_table(lines, normals, scored.threshold_rule)}</div>'
+    content += _table(lines, normals, scored.threshold_rule)
     notes = _notes(scored, validation, normals)
     content += "".join(f'<p class="hint note">{note}</p>' for note in notes)
     return section("Calibration", _hint(normals, validation), content, kind="long")
@@ -97,23 +98,27 @@ def calibration_section(scored: ScoredStream, validation: ValidationScores) -> s
 def _verdict(lines: Sequence[Line], normals: Normals) -> str:
     """First of the threshold that is in use, then of the asked rates."""
     used, *asked = (line.whole for line in lines)
-    what = "false alarms" if normals.certain else "alarms"
+    what, among = (
+        ("false alarms", "normal events") if normals.certain else ("alarms", "events not known as anomalies")
+    )
     head = {
-        "within": f"The {what} are within what validation leads to expect.",
-        "above": f"There are more {what} than validation leads to expect.",
-        "below": f"There are fewer {what} than validation leads to expect.",
+        "within": f"{what} are within what validation leads to expect",
+        "above": f"there are more {what} than validation leads to expect",
+        "below": f"there are fewer {what} than validation leads to expect",
     }
     said = [
-        f"<b>{head[used.verdict]}</b> At the threshold in use, {as_share(used.rate)} after {as_share(used.point.rate)}."
+        f"<b>At your threshold, {head[used.verdict]}:</b> {used.alarms:,} in {used.normals:,} {among} "
+        f"({as_rough_share(used.rate)}); validation had {as_rough_share(used.point.rate)}."
     ]
     if asked and all(one.verdict == "within" for one in asked):
-        said.append("The asked rates are kept as well.")
-    for one in asked:
-        if one.verdict != "within":
-            way = "many" if one.verdict == "above" else "few"
-            said.append(
-                f"{as_share(one.point.asked)} asked became {as_share(one.rate)}: too {way} to be chance."
-            )
+        said.append("Rates that other thresholds promise are kept as well.")
+    off = [
+        f"{as_share(one.point.asked)} asked became {as_share(one.rate)}"
+        for one in asked
+        if one.verdict != "within"
+    ]
+    if off:
+        said.append(f"Other thresholds changed more than chance explains: {', '.join(off)}.")
     if not normals.certain and any(one.verdict == "above" for one in (used, *asked)):
         said.append("Anomalies that were found are among the alarms and may explain it.")
     if used.verdict == "within" and used.expected < FEWEST:
@@ -126,7 +131,7 @@ def _verdict(lines: Sequence[Line], normals: Normals) -> str:
 def _table(lines: Sequence[Line], normals: Normals, rule: str) -> str:
     whole = [line.whole for line in lines]
     asked = ["in use" + (f": {escaped(rule)}" if rule else ""), *(line.name for line in lines[1:])]
-    rate = "observed rate" if normals.certain else "observed rate, at most"
+    rate = "rate" if normals.certain else "rate, at most"
     columns = [
         Column("asked", asked, "word"),
         Column("threshold", [as_threshold(one.point.threshold) for one in whole], "n"),
@@ -139,7 +144,7 @@ def _table(lines: Sequence[Line], normals: Normals, rule: str) -> str:
     if len(lines[0].bins) > 1:
         off = [sum(part.verdict != "within" for part in line.bins) for line in lines]
         outside = [f"{count} of {len(line.bins)}" for count, line in zip(off, lines, strict=True)]
-        columns.append(Column("bins outside", outside, "n"))
+        columns.append(Column("bins off", outside, "n"))
     used = ["used", *[""] * (len(lines) - 1)]
     return table(columns, classes=used)
 
@@ -151,7 +156,7 @@ def _expected(one: Coverage) -> str:
 
 def _observed(one: Coverage) -> str:
     low, high = one.interval
-    return f"{as_share(one.rate)} <small>({as_share(low)}–{as_share(high)})</small>"
+    return f"{as_share(one.rate)} <small>({100 * low:.3g}–{100 * high:.3g})</small>"
 
 
 def _word(line: Line, normals: Normals) -> str:

@@ -17,7 +17,7 @@ CLEAR = 0.1  # a gap of a tenth of the events, beyond what is expected, is worth
 RECENT = 0.2
 HINT = (
     "Scores of all events, anomalies too, beside those of all validation events. This looks at the bulk of the scores; "
-    "of the rare high ones the calibration speaks."
+    "for rare high scores see Calibration."
 )
 HOW_TO_READ = (
     "Above: the scores that 50%, 90% and 99% of the events of a bin stay below; dashed, those of validation, with the "
@@ -33,10 +33,11 @@ def drift_section(scored: ScoredStream, validation: np.ndarray) -> str:
     in_parts = len(bins) > 1
     latest = scored.score[int(len(scored) * (1 - RECENT)) :] if in_parts else scored.score
     who = f"{'the last' if in_parts else 'these'} {count_of_events(len(latest))}"
-    content = f"<p>{_verdict(drift(validation, latest), who, validation, latest)}</p>"
+    drifts = bin_drifts(validation, [scored.score[rows] for rows in bins]) if in_parts else []
+    beyond = sum(one.beyond_expected for one in drifts)
+    whole = f"{beyond} of all {len(bins)} stretches did not" if beyond else ""
+    content = f"<p>{_verdict(drift(validation, latest), who, whole, validation, latest)}</p>"
     if in_parts and can_draw():
-        drifts = bin_drifts(validation, [scored.score[rows] for rows in bins])
-        beyond = sum(one.beyond_expected for one in drifts)
         worst = max(range(len(bins)), key=lambda i: drifts[i].distance)
         since = ""
         if beyond:
@@ -51,7 +52,7 @@ def drift_section(scored: ScoredStream, validation: np.ndarray) -> str:
     return section("Drift of scores", HINT, content)
 
 
-def _verdict(found: Drift, who: str, validation: np.ndarray, latest: np.ndarray) -> str:
+def _verdict(found: Drift, who: str, whole: str, validation: np.ndarray, latest: np.ndarray) -> str:
     reason = (
         "chance explains" if found.chance >= found.ordinary else "ups and downs within validation explain"
     )
@@ -59,7 +60,8 @@ def _verdict(found: Drift, who: str, validation: np.ndarray, latest: np.ndarray)
     explained = f"{reason} up to {found.expected:.2g}"
     if not found.beyond_expected:
         as_before = f"The scores of {who} are by and large spread as in validation"
-        return f"<b>No drift to be seen.</b> {as_before}: {gap}, and {explained}."
+        head = f"The last fifth looks like validation; {whole}." if whole else "No drift to be seen."
+        return f"<b>{head}</b> {as_before}: {gap}, and {explained}."
     medians = [as_score(float(np.median(scores))) for scores in (latest, validation)]
     share = round(100 * max(found.higher, 1 - found.higher))
     way = "higher" if found.higher > 0.5 else "lower"

@@ -31,7 +31,7 @@ class ScoredStream:
     """Events in stream order, each with its score in (0, 1); `label` is NaN where the truth is unknown.
 
     `threshold_rule` says how the threshold was chosen; `boundary` is the score at which training put the edge of
-    the normal, for scores that have one.
+    the normal, for scores that have one; `row` is where each event stood in its file, from 0.
     """
 
     t: np.ndarray
@@ -46,6 +46,7 @@ class ScoredStream:
     details: Mapping[str, Sequence[str]] = field(default_factory=dict)
     threshold_rule: str = ""
     boundary: float | None = None
+    row: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if not len(self.score):
@@ -57,6 +58,7 @@ class ScoredStream:
             "label": self.label,
             "anomaly_type": self.anomaly_type,
             "p_value": self.p_value,
+            "row": self.row,
             **self.details,
         }
         for name, column in columns.items():
@@ -101,15 +103,17 @@ class ScoredStream:
         return rows[np.argsort(-self.score[rows], kind="stable")][:k]
 
     def moment(self, row: int) -> str:
-        """ISO 8601 in the clock's time zone; the bare number without a wall clock or beyond the calendar."""
+        """ISO 8601 in the clock's time zone, to the second, or finer where the whole stream takes less than an hour.
+
+        Without a wall clock or beyond the calendar, the bare number.
+        """
         t = self.t[row]
         if self.clock.wall_clock:
             try:
                 since = timedelta(microseconds=round(float(t) * self.clock.seconds * 1e6))
                 at = (datetime(1970, 1, 1, tzinfo=UTC) + since).astimezone(self.zone)
-                return at.isoformat(timespec="milliseconds" if at.microsecond else "seconds").replace(
-                    "+00:00", "Z"
-                )
+                fine = at.microsecond and self.days < 1 / 24
+                return at.isoformat(timespec="milliseconds" if fine else "seconds").replace("+00:00", "Z")
             except OverflowError:
                 pass
         return np.format_float_positional(t, trim="-") if np.issubdtype(self.t.dtype, np.floating) else str(t)

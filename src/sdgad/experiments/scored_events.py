@@ -60,6 +60,7 @@ def scored_events(events: EventStream, scores: Array, detector: Detector) -> Sco
         anomaly_type=None if events.anomaly_type is None else events.anomaly_type[kept],
         p_value=detector.p_value(score),
         details=_details(events, kept),
+        row=events.row[kept],
     )
 
 

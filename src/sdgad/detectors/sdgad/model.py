@@ -20,6 +20,7 @@ from sdgad.detectors.sdgad.whitening import whitening
 from sdgad.encoders.base import encoders
 from sdgad.history.window import Window, WindowShape
 
+LEAST_SPREAD = 0.02  # of normal evidence: less is rounding, not difference (the demo has 0.12)
 START_SHARE = 0.01  # of the encoder in the projection at the start
 
 
@@ -153,4 +154,4 @@ def _quantile(values: Tensor, share: float) -> Tensor:
 
 
 def _spread(values: Tensor) -> Tensor:
-    return values.std(unbiased=False).clamp(min=1e-6)
+    return values.std(unbiased=False).clamp(min=LEAST_SPREAD)
