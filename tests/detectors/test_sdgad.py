@@ -13,13 +13,13 @@ from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 from torch import Tensor, nn
 
 from sdgad.calibration.score import CalibratedScore, PrintedScore
-from sdgad.detectors.base import Task
 from sdgad.detectors.sdgad.config import SDGADConfig
 from sdgad.detectors.sdgad.density import densities
 from sdgad.detectors.sdgad.detector import F1_SLACK, FEW_WEIGHT, HIGH, PSEUDO_WEIGHT, SDGAD
 from sdgad.detectors.sdgad.model import Evidence, Join, SDGADModel
 from sdgad.detectors.sdgad.residual import EventVector
 from sdgad.detectors.sdgad.selection import JOINS, LABELLED, UNLABELLED, Selection, mixture
+from sdgad.detectors.task import Task
 from sdgad.encoders.base import Encoder, EncoderConfig, encoders, list_encoders
 from sdgad.encoders.dropout import Dropout
 from sdgad.errors import InputError

@@ -105,7 +105,7 @@ def _read(
     events: Path, val: Path | None, clock: dict[str, Any], *, bipartite: bool | None, **columns: Any
 ) -> tuple[EventStream, EventStream]:
     """Training and validation events; without a validation file these are the last by time."""
-    from sdgad.detectors.base import hold_out
+    from sdgad.detectors.task import hold_out
     from sdgad.events.read import read_events
 
     with naming(events):

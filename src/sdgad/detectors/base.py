@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -16,78 +16,23 @@ from sdgad.calibration.conformal import ConformalPValues
 from sdgad.calibration.threshold import ValidationScores, default_rule, threshold_rule
 from sdgad.configuration import build
 from sdgad.detectors.card import write_card
+from sdgad.detectors.config import AT_ONCE, DetectorConfig, Late
 from sdgad.detectors.device import choose_device, usable_device
 from sdgad.detectors.folder import ModelFiles, write_folder
+from sdgad.detectors.task import MIN_TRAIN, MIN_VAL, FitScores, Task, hold_out
 from sdgad.errors import InputError, ModelFolderError, NotFittedError
 from sdgad.events.clock import Clock
 from sdgad.events.features import CategoryEncoding, FeatureEncoder
 from sdgad.events.stream import Array, ColumnNames, EventStream
 from sdgad.events.vocabulary import NodeTable
-from sdgad.history.index import HistoryIndex, Ties
+from sdgad.history.index import HistoryIndex
 from sdgad.history.log import EventLog
-from sdgad.history.retention import Retention
 from sdgad.history.window import Window
 
 if TYPE_CHECKING:
     from sdgad.detectors.live import LiveScorer
 
 logger = logging.getLogger("sdgad.detectors")
-
-Late = Literal["score", "drop", "error"]
-AT_ONCE = {"late", "device", "max_nodes", "max_age"}  # options that ask for no new fit
-MIN_TRAIN, MIN_VAL = 16, 4
-HOLD_OUT = 0.2
-
-
-@dataclass(frozen=True)
-class DetectorConfig:
-    """Options that every detector has."""
-
-    seed: int = 0
-    ties: Ties = "strict"
-    late: Late = "score"
-    device: str = "auto"
-    max_nodes: int | None = None  # how much is remembered: see `Retention`
-    max_age: float | None = None  # seconds
-
-    def __post_init__(self) -> None:
-        if self.seed < 0:
-            raise InputError(f"Option seed={self.seed} must be at least 0.")
-        choose_device(self.device)
-        _ = self.retention
-
-    @property
-    def retention(self) -> Retention:
-        return Retention(self.max_nodes, self.max_age)
-
-
-@dataclass(frozen=True)
-class Task:
-    """What a detector may learn from: an index over predecessors, training and validation events, and labels.
-
-    `label` has an entry per row of the index: NaN = unknown. Without a training label, validation labels are unknown too.
-    """
-
-    index: HistoryIndex
-    train: Tensor
-    val: Tensor
-    label: Tensor
-
-    @property
-    def train_label(self) -> Tensor:
-        return self.label[self.train]
-
-    @property
-    def val_label(self) -> Tensor:
-        return self.label[self.val]
-
-    @property
-    def val_has_both_classes(self) -> bool:
-        """Whether validation can tell good from bad; an unknown label counts as normal."""
-        return 0 < int((self.val_label == 1).sum()) < len(self.val)
-
-
-FitScores = tuple[Array, Array]  # of the training and of the validation events
 
 
 class Detector(ABC):
@@ -375,16 +320,8 @@ class Detector(ABC):
         return np.flatnonzero(~late)
 
     def _log_with(self, new: EventLog, after: float | None = None) -> tuple[EventLog, Array]:
-        """The history with new events put in, and where these stand.
-
-        A row older than the end of the history that the history holds already is not put in again: it was fitted on, or
-        is delivered twice, and is scored where it stands. Of those later than `after` it is said.
-        """
-        known = np.full(len(new), -1)
-        if len(self._log):
-            late = new.t < self._log.t[-1]
-            known[late] = self._log.find(new.take(np.flatnonzero(late)))
-        again = known >= 0
+        """The history with new events put in, and where these stand; of those it has already, later than `after`, it is said."""
+        joined, place, again = self._log.joined(new)
         told = again if after is None else again & (new.t > after)
         if told.any():
             logger.warning(
@@ -392,14 +329,7 @@ class Detector(ABC):
                 f"{told.sum():,}",
                 f"{len(new):,}",
             )
-        fresh = new.take(np.flatnonzero(~again))
-        merged, added = self._log.merged(fresh)
-        place = np.empty(len(new), np.int64)
-        place[~again] = added
-        place[again] = known[again] + np.searchsorted(
-            fresh.t, self._log.t[known[again]]
-        )  # late ones moved them on
-        return merged, place
+        return joined, place
 
     def _index(self, log: EventLog) -> HistoryIndex:
         device = choose_device(self.config.device)
@@ -495,12 +425,6 @@ class Detector(ABC):
         detector._p_values = detector._conformal()
         detector._fitted = True
         return detector
-
-
-def hold_out(events: EventStream) -> tuple[EventStream, EventStream]:
-    """Training events and, the last 20% by time, validation events."""
-    cut = max(len(events) - max(int(len(events) * HOLD_OUT), MIN_VAL), 0)
-    return events[:cut], events[cut:]
 
 
 def used_to_fit_note(seen: int, total: int) -> str:

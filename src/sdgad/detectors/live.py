@@ -9,7 +9,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from sdgad.detectors.base import Detector, Late
+from sdgad.detectors.base import Detector
+from sdgad.detectors.config import Late
 from sdgad.detectors.device import choose_device
 from sdgad.detectors.live_state import fingerprint, read_state, write_state
 from sdgad.errors import InputError, ModelFolderError

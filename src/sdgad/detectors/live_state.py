@@ -14,7 +14,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from sdgad.atomic import whole_file
-from sdgad.detectors.base import AT_ONCE, Detector
+from sdgad.detectors.base import Detector
+from sdgad.detectors.config import AT_ONCE
 from sdgad.errors import InputError, ModelFolderError
 from sdgad.events.stream import Array
 

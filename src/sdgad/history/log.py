@@ -55,6 +55,26 @@ class EventLog:
         rank[order] = np.arange(len(order))
         return both.take(order), rank[place]
 
+    def joined(self, new: EventLog) -> tuple[EventLog, Array, Array]:
+        """This log with those of `new` that it does not hold yet; where the new rows stand; which were held already.
+
+        A row older than the end of the log that the log holds is delivered twice and stays where it stands. At its very
+        end that cannot be told: equal rows of one time are two events.
+        """
+        known = np.full(len(new), -1)
+        if len(self):
+            late = new.t < self.t[-1]
+            known[late] = self.find(new.take(np.flatnonzero(late)))
+        again = known >= 0
+        fresh = new.take(np.flatnonzero(~again))
+        both, added = self.merged(fresh)
+        place = np.empty(len(new), np.int64)
+        place[~again] = added
+        place[again] = known[again] + np.searchsorted(
+            fresh.t, self.t[known[again]]
+        )  # late ones moved them on
+        return both, place, again
+
     def find(self, new: EventLog) -> Array:
         """Where each new row stands in this log already, to the last bit of its features; −1 where it does not.
 

@@ -9,11 +9,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from sdgad.detectors.base import Detector, DetectorConfig, FitScores, Task
+from sdgad.detectors.base import Detector
 from sdgad.detectors.baselines.event_table import event_table, pseudo_table, window_table
 from sdgad.detectors.baselines.trees import BoostedTrees
+from sdgad.detectors.config import DetectorConfig
 from sdgad.detectors.pseudo import FEW_LABELS, PseudoAnomalies
 from sdgad.detectors.registry import detectors
+from sdgad.detectors.task import FitScores, Task
 from sdgad.errors import InputError
 from sdgad.events.stream import Array
 from sdgad.history.index import HistoryIndex

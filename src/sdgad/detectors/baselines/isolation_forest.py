@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from sdgad.detectors.base import Detector, DetectorConfig, FitScores, Task
+from sdgad.detectors.base import Detector
 from sdgad.detectors.baselines.event_table import event_table, window_table
 from sdgad.detectors.baselines.trees import IsolationTrees
+from sdgad.detectors.config import DetectorConfig
 from sdgad.detectors.registry import detectors
+from sdgad.detectors.task import FitScores, Task
 from sdgad.errors import InputError
 from sdgad.events.stream import Array
 from sdgad.history.window import Window

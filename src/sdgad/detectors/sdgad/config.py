@@ -10,7 +10,7 @@ from typing import Any, Literal
 import torch
 
 from sdgad.configuration import build, unknown_option
-from sdgad.detectors.base import DetectorConfig
+from sdgad.detectors.config import DetectorConfig
 from sdgad.detectors.sdgad.boundary import Form
 from sdgad.detectors.sdgad.density import densities
 from sdgad.encoders.base import EncoderConfig, encoders

@@ -11,13 +11,15 @@ import torch
 from torch import Tensor
 
 from sdgad.calibration.score import CalibratedScore, PrintedScore, Score, score_from_json
-from sdgad.detectors.base import Detector, DetectorConfig, FitScores, Task
+from sdgad.detectors.base import Detector
+from sdgad.detectors.config import DetectorConfig
 from sdgad.detectors.device import choose_device
 from sdgad.detectors.pseudo import FEW_LABELS, PseudoAnomalies
 from sdgad.detectors.registry import detectors
 from sdgad.detectors.sdgad.config import SDGADConfig, configure
 from sdgad.detectors.sdgad.model import Evidence, Join, SDGADModel
 from sdgad.detectors.sdgad.selection import JOINS, UNLABELLED, Selection
+from sdgad.detectors.task import FitScores, Task
 from sdgad.detectors.training import Record, Schedule, train
 from sdgad.events.stream import Array
 from sdgad.history.index import HistoryIndex

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from sdgad.calibration.score import PrintedScore
-from sdgad.detectors.base import Task
 from sdgad.detectors.pseudo import PseudoAnomalies
 from sdgad.detectors.sdgad.model import Evidence, Join, SDGADModel
+from sdgad.detectors.task import Task
 from sdgad.events.stream import Array
 from sdgad.history.index import HistoryIndex
 from sdgad.history.window import Window
