@@ -90,7 +90,9 @@ Seed = Annotated[int | None, Option(metavar="N", min=0, help="Of everything rand
 Epochs = Annotated[int | None, Option(metavar="N", min=1, help="At most so many; training stops early.")]
 Device = Annotated[
     str | None,
-    Option(callback=_known_device, metavar="DEVICE", help="auto, cpu or cuda.", show_default="auto"),
+    Option(
+        "--device", callback=_known_device, metavar="DEVICE", help="auto, cpu or cuda.", show_default="auto"
+    ),
 ]
 Config = Annotated[
     Path | None, Option(metavar="FILE", help="Detector options in .json or .toml; those given here win.")
