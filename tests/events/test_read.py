@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import logging
 import os
@@ -380,3 +381,11 @@ def test_a_category_that_never_comes_back_is_told_when_a_model_is_to_be_made(
 def test_when_is_a_name_for_the_time(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("payer,payee,When\na,b,7\n")
     assert read_events(tmp_path / "x.csv").names.time == "When"
+
+
+def test_lists_may_begin_with_missing_values(tmp_path: Path) -> None:
+    path, cells = tmp_path / "events.jsonl", ([None, None], [None, 1.5], [1.5, None], [1.5, 2.5], [3, 4])
+    for lists in itertools.product(cells, repeat=3):
+        rows = [{"src": 1, "dst": 2, "t": t, "msg": values} for t, values in enumerate(lists)]
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        np.testing.assert_array_equal(read_events(path).msg, np.array(lists, np.float32))

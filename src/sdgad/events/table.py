@@ -218,6 +218,7 @@ def _read_json(path: Path) -> pa.Table:
         dates = [pa.field(f.name, pa.string()) for f in table.schema if pa.types.is_timestamp(f.type)]
         if dates:
             table = pa.json.read_json(path, options, pa.json.ParseOptions(explicit_schema=pa.schema(dates)))
+        table.validate()  # arrow loses elements of lists that begin with null before it has seen a number
     except pa.ArrowException:
         return _read_json_slowly(path)
     return table
