@@ -304,6 +304,13 @@ def test_half_a_line_at_the_end_is_read_again_when_it_is_whole(
     assert first[:30] + then == whole
 
 
+def test_the_number_of_lines_that_could_not_be_used_is_said_at_the_end(
+    watched: Path, lines: list[bytes], stream: Callable[..., Outcome]
+) -> None:
+    assert stream([*lines[:3], b"src,dst,t", b""], watched).err == "2 of 5 lines could not be used.\n"
+    assert stream(lines[:3], watched).err == ""
+
+
 def test_a_model_folder_cannot_hold_the_state(
     watched: Path, lines: list[bytes], stream: Callable[..., Outcome]
 ) -> None:

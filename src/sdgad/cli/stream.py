@@ -126,7 +126,11 @@ def stream(
                 print(f"{state}: {consumed.lines:,} lines are done; goes on with the next.", file=sys.stderr)
         if sys.stdin.isatty():
             print(f"Waiting for lines like {example(detector)}; Ctrl-D ends.", file=sys.stderr)
-        answer_lines(source, scorer, sys.stdout.buffer, consumed, batch=batch, state=folder)
+        answered, errors = answer_lines(
+            source, scorer, sys.stdout.buffer, consumed, batch=batch, state=folder
+        )
+        if errors:
+            print(f"{errors:,} of {answered:,} lines could not be used.", file=sys.stderr)
     if stopped:
         saved = "" if state is None else f"; {state} holds the state"
         print(f"Stopped after line {consumed.lines}{saved}.", file=sys.stderr)

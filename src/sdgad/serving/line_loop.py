@@ -21,18 +21,22 @@ def answer_lines(
     *,
     batch: int = 1,
     state: StateFolder | None = None,
-) -> None:
+) -> tuple[int, int]:
     """Answer every line at once; `batch` lines together, if so many are waiting already.
 
     `consumed` counts the lines whose answers were written. A snapshot is taken only then: after a crash lines can be
-    answered again, in the same words, but none is left without an answer.
+    answered again, in the same words, but none is left without an answer. Returns how many were answered, and how many
+    of them could not be used.
     """
+    answered = errors = 0
     while not source.finished:
         lines = source.take(batch, None if state is None else state.patience(consumed))
         answers = scorer.answer(lines, consumed.lines + 1)
         for answer in answers:
             out.write(json.dumps(answer, allow_nan=False).encode() + b"\n")
         out.flush()
+        answered += len(answers)
+        errors += sum("error" in answer for answer in answers)
         half = bool(source.torn and answers and "error" in answers[-1])  # to be read again when it is whole
         for line in lines[: len(lines) - half]:
             consumed.add(line)
@@ -42,6 +46,7 @@ def answer_lines(
     if state is not None:
         _settle(out)
         state.save(consumed)
+    return answered, errors
 
 
 def _settle(out: BinaryIO) -> None:
