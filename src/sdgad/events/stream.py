@@ -207,6 +207,11 @@ class EventStream:
             return None
         return self._parent[: self._start]
 
+    @property
+    def whole(self) -> EventStream:
+        """The stream that this part was cut from; itself, if it is none."""
+        return self if self._parent is None else self._parent
+
     def __getitem__(self, rows: slice) -> EventStream:
         """A contiguous part, which remembers what came before it."""
         if not isinstance(rows, slice) or rows.step not in (None, 1):
@@ -263,6 +268,15 @@ class EventStream:
                 columns, anomaly_type=_length("anomaly_type", np.asarray(anomaly_type, str), len(self))
             )
         return self._copy(columns)
+
+    def with_rows(
+        self, *, src: Array, dst: Array, t: Array, msg: Array | None, label: Array, anomaly_type: Array | None
+    ) -> EventStream:
+        """A whole stream of other events among the same nodes (`src`, `dst` are codes), in order of time."""
+        rows = _Columns(src, dst, t, msg, label, anomaly_type, row=np.arange(len(t)))
+        events = self._copy(rows)
+        events._parent, events._start, events.was_sorted = None, 0, True
+        return events
 
     def counted_in(self, unit: str) -> EventStream:
         """The same events on the same clock, with times that count another unit."""

@@ -1,0 +1,119 @@
+"""A time for each injected event, such that it shares it with as many rows as a real event does."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sdgad.events.injection.grid import Grid
+from sdgad.events.injection.ties import Ties
+from sdgad.events.stream import Array
+
+_STEPS = 64  # how far to look to either side
+_UNLIKE = 0.75  # what another roundness counts, where a factor of e in rows counts 1
+_CLOSE = 0.25  # shapes are as good as each other within this, on a log scale
+
+
+class Seats:
+    """Gives out times, one by one; a pair never gets the same one twice, nor one that it has already.
+
+    For an event that is to have `crowd` rows on its time, `siblings` of its source and `copies` of itself, in order:
+
+    - a time of the source's own, with siblings − copies of its rows and crowd − copies in all;
+    - a time with crowd − copies rows of others;
+    - a time that nobody has, as round as the real event's that has this shape.
+
+    Of those that fit, as round as the real one if possible, the one closest to the time that is wanted.
+    """
+
+    def __init__(self, ties: Ties, grid: Grid) -> None:
+        self._ties = ties
+        self._grid = grid
+        self._rung = grid.roundness(ties.instants)
+        self._by_crowd = np.argsort(ties.crowd, kind="stable")
+        self._crowds, self._crowd_start = np.unique(ties.crowd[self._by_crowd], return_index=True)
+        self._crowd_end = np.append(self._crowd_start[1:], len(ties.crowd))
+        self._taken: set[tuple[int, float]] = set()  # by an injected pair
+        self._used: set[float] = set()  # by anything injected
+
+    def find(
+        self, src: int, dst: int, wanted: float, crowd: int, siblings: int, copies: int, rung: int
+    ) -> float:
+        """The seat for one event."""
+        pair = src * self._ties.nodes + dst
+        found = (
+            self._among_own(src, pair, wanted, crowd - copies, siblings - copies, rung)
+            if siblings > copies
+            else None
+        )
+        if found is None and crowd > copies:
+            found = self._among_others(src, pair, wanted, crowd - copies, rung)
+        if found is None:
+            found = self._alone(pair, wanted, rung)
+        self._taken.add((pair, found))
+        self._used.add(found)
+        return found
+
+    def _among_own(
+        self, src: int, pair: int, wanted: float, crowd: int, siblings: int, rung: int
+    ) -> float | None:
+        ties = self._ties
+        mine = slice(ties.own_start[src], ties.own_start[src + 1])
+        time, count = ties.own_time[mine], ties.own_count[mine]
+        instant = ties.own[mine] % len(ties.instants)
+        here = ties.crowd[instant]
+        cost = (
+            _UNLIKE * (self._rung[instant] != rung)
+            + np.abs(np.log(count / siblings))
+            + np.abs(np.log((here - count + 1) / (crowd - siblings + 1)))
+        )
+        if not len(cost):
+            return None
+        fits = cost <= cost.min() + _CLOSE
+        for i in np.lexsort((np.abs(time - wanted), np.where(fits, 0.0, cost)))[:_STEPS]:
+            if self._free(pair, float(time[i])):
+                return float(time[i])
+        return None
+
+    def _among_others(self, src: int, pair: int, wanted: float, crowd: int, rung: int) -> float | None:
+        ties = self._ties
+        nearest = int(np.argmin(np.abs(np.log(self._crowds / crowd))))
+        candidates = self._by_crowd[self._crowd_start[nearest] : self._crowd_end[nearest]]
+        middle = int(np.searchsorted(ties.instants[candidates], wanted))
+        around = candidates[max(0, middle - _STEPS) : middle + _STEPS]
+        for i in around[np.lexsort((np.abs(ties.instants[around] - wanted), self._rung[around] != rung))]:
+            time = float(ties.instants[i])
+            if not _within(ties.own, src * len(ties.instants) + int(i)) and self._free(pair, time):
+                return time
+        return None
+
+    def _alone(self, pair: int, wanted: float, rung: int) -> float:
+        ties, grid = self._ties, self._grid
+        first, last = float(ties.instants[0]), float(ties.instants[-1])
+        start = grid.near(wanted, rung)
+        step = grid.ladder[rung] if rung < len(grid.ladder) else grid.tick
+        shared: float | None = None  # where no time is left to itself
+        for distance in range(2 * _STEPS):
+            for time in (grid.near(start + distance * step, rung), grid.near(start - distance * step, rung)):
+                if not first <= time <= last:
+                    continue
+                if time not in self._used and not _within(ties.instants, time):
+                    return time
+                if shared is None and self._free(pair, time):
+                    shared = time
+        return min(max(start, first), last) if shared is None else shared
+
+    def _free(self, pair: int, time: float) -> bool:
+        """Whether the pair has no event at this time, real or injected."""
+        if (pair, time) in self._taken:
+            return False
+        ties = self._ties
+        number = int(np.searchsorted(ties.pairs, pair))
+        if number == len(ties.pairs) or ties.pairs[number] != pair:
+            return True
+        instant = int(np.searchsorted(ties.instants, time))
+        return not _within(ties.triple, number * len(ties.instants) + instant)
+
+
+def _within(ordered: Array, value: float) -> bool:
+    place = int(np.searchsorted(ordered, value))
+    return place < len(ordered) and bool(ordered[place] == value)
