@@ -183,7 +183,7 @@ def test_evaluation_without_labels_is_refused(sdgad: Command, model: Path, tmp_p
         (["fit", "x.csv", "-o", "m", "--config", "settings.ini"], ["settings.ini", ".json or .toml"]),
         (["demo", "--labels", "few-shot"], ["--labels"]),
         (["demo", "--events", "3"], ["--events"]),
-        (["list", "planets"], ["There is no list of 'planets', only of encoders and detectors."]),
+        (["list", "planets"], ["There is no list of 'planets', only of encoders, detectors and datasets."]),
         (["list"], ["encoders", "detectors"]),
         (["fitt"], ["'fitt'", "'fit'"]),
     ],

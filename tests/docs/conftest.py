@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import os
 import shutil
@@ -60,20 +61,24 @@ def write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
 
 @pytest.fixture(scope="session")
 def belongings(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the pages take for granted: three files of payments, and `demo/` as `sdgad demo` leaves it."""
+    """What the pages take for granted: files of payments, a download, and `demo/` as `sdgad demo` leaves it."""
     folder = tmp_path_factory.mktemp("belongings")
     write_csv(folder / "payments.csv", payments(0, 400))
     write_csv(folder / "tomorrow.csv", payments(400, 500))
     lines = [json.dumps(row) + "\n" for row in payments(500, 600)]
     (folder / "events.jsonl").write_text("".join(lines), encoding="utf-8")
+    messages = "".join(f"{1 + i % 5} {7 + i % 3} {1082040961 + i}\n" for i in range(100))
+    (folder / "CollegeMsg.txt.gz").write_bytes(gzip.compress(messages.encode()))
     with chdir(folder), short_training():
         assert run(["demo", "--events", "600"]) == 0
     return folder
 
 
 @pytest.fixture
-def desk(belongings: Path, tmp_path: Path) -> Iterator[Path]:
-    """A copy of the belongings, and the working directory for the length of a test."""
+def desk(belongings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of the belongings, and the working directory for the length of a test; no dataset is anywhere."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    monkeypatch.delenv("SDGAD_DATA", raising=False)
     shutil.copytree(belongings, tmp_path, dirs_exist_ok=True)
     with chdir(tmp_path), short_training():
         yield tmp_path

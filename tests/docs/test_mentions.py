@@ -31,23 +31,28 @@ PLACEHOLDERS = {"COMMAND"}
 
 
 # ---------------------------------------------------------------------- the command line
-def options_by_command() -> dict[str, set[str]]:
-    group = typer.main.get_command(app)
-    commands: dict[str, Any] = group.commands  # type: ignore[attr-defined]
-    return {
+def options_by_command(command: Any = None, name: str = "") -> dict[str, set[str]]:
+    """Options of a command and of those below it: `fit`, `data`, `data list`."""
+    command = command or typer.main.get_command(app)
+    found = {
         name: {"--help"}
         | {option for each in command.params for option in (*each.opts, *each.secondary_opts)}
-        for name, command in {"": group, **commands}.items()
     }
+    for below, each in getattr(command, "commands", {}).items():
+        found |= options_by_command(each, f"{name} {below}".strip())
+    return found
 
 
 OPTIONS = options_by_command()
+GROUPS = {name.rpartition(" ")[0] for name in OPTIONS} - {""}
 
 
 def check_command(text: str) -> None:
     """`sdgad fit … --detector boosting`: there is such a command, and it has these options."""
     _, *words = re.sub(r"[<>|].*", "", text).split()
     name = words[0] if words and not words[0].startswith("-") else ""
+    if name in GROUPS and len(words) > 1 and not words[1].startswith("-"):
+        name = f"{name} {words[1]}"
     if name in PLACEHOLDERS:
         name = "fit"
     assert name in OPTIONS, f"there is no command {name!r}"
@@ -191,6 +196,8 @@ def test_every_command_is_in_the_documentation(command: str) -> None:
     "text",
     [
         "sdgad fly",
+        "sdgad data fly",
+        "sdgad data list --wings",
         "sdgad fit … --wings 2",
         "sdgad stream model --statue state < events.jsonl",
         "tail -f events.jsonl | sdgad stream model --statue state",

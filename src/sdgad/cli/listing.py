@@ -9,8 +9,10 @@ import typer
 from sdgad.errors import InputError
 
 
-def listing(kind: Annotated[str, typer.Argument(metavar="encoders|detectors", show_default=False)]) -> None:
-    """List encoders or detectors by name.
+def listing(
+    kind: Annotated[str, typer.Argument(metavar="encoders|detectors|datasets", show_default=False)],
+) -> None:
+    """List encoders, detectors or datasets by name.
 
     One per line, with those of installed packages.
 
@@ -19,9 +21,11 @@ def listing(kind: Annotated[str, typer.Argument(metavar="encoders|detectors", sh
     """
     from sdgad.detectors.registry import list_detectors
     from sdgad.encoders.base import list_encoders
+    from sdgad.events.datasets.dataset import list_datasets
 
-    listers = {"encoders": list_encoders, "detectors": list_detectors}
+    listers = {"encoders": list_encoders, "detectors": list_detectors, "datasets": list_datasets}
     if kind not in listers:
-        raise InputError(f"There is no list of {kind!r}, only of {' and '.join(listers)}.")
+        *others, last = listers
+        raise InputError(f"There is no list of {kind!r}, only of {', '.join(others)} and {last}.")
     for name in listers[kind]():
         print(name)
