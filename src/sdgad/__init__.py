@@ -19,12 +19,16 @@ if TYPE_CHECKING:
     from sdgad.detectors.sdgad.detector import SDGAD
     from sdgad.encoders.base import list_encoders
     from sdgad.errors import InputError, ModelFolderError, NotFittedError, SdgadError
+    from sdgad.events.datasets.dataset import list_datasets
+    from sdgad.events.datasets.loading import load_dataset
+    from sdgad.events.injection import inject
     from sdgad.events.read import read_events
     from sdgad.events.simulator import simulate_payments
     from sdgad.events.stream import EventStream
     from sdgad.events.write import write_events
+    from sdgad.experiments.protocol import Protocol
     from sdgad.history.index import HistoryIndex
-    from sdgad.metrics import evaluate
+    from sdgad.metrics import compare, evaluate
 
 # Public names and where they live. They load on first use, so that `import sdgad` and `sdgad --help` stay quick.
 _HOME = {
@@ -35,12 +39,17 @@ _HOME = {
     "LiveScorer": "sdgad.detectors.live",
     "ModelFolderError": "sdgad.errors",
     "NotFittedError": "sdgad.errors",
+    "Protocol": "sdgad.experiments.protocol",
     "SDGAD": "sdgad.detectors.sdgad.detector",
     "SdgadError": "sdgad.errors",
+    "compare": "sdgad.metrics",
     "evaluate": "sdgad.metrics",
+    "inject": "sdgad.events.injection",
+    "list_datasets": "sdgad.events.datasets.dataset",
     "list_detectors": "sdgad.detectors.registry",
     "list_encoders": "sdgad.encoders.base",
     "load": "sdgad.detectors.registry",
+    "load_dataset": "sdgad.events.datasets.loading",
     "make_detector": "sdgad.detectors.registry",
     "read_events": "sdgad.events.read",
     "simulate_payments": "sdgad.events.simulator",
@@ -48,8 +57,9 @@ _HOME = {
 }
 
 __all__ = [
-    "Detector", "EventStream", "HistoryIndex", "InputError", "LiveScorer", "ModelFolderError", "NotFittedError",
-    "SDGAD", "SdgadError", "evaluate", "list_detectors", "list_encoders", "load", "make_detector", "read_events",
+    "Detector", "EventStream", "HistoryIndex", "InputError", "LiveScorer", "ModelFolderError",
+    "NotFittedError", "Protocol", "SDGAD", "SdgadError", "compare", "evaluate", "inject", "list_datasets",
+    "list_detectors", "list_encoders", "load", "load_dataset", "make_detector", "read_events",
     "simulate_payments", "write_events",
 ]  # fmt: skip
 

@@ -12,10 +12,12 @@ from typing import Annotated
 import typer
 
 import sdgad
+from sdgad.cli.data import data
 from sdgad.cli.demo import demo
 from sdgad.cli.evaluate import evaluate
 from sdgad.cli.fit import fit
 from sdgad.cli.info import info
+from sdgad.cli.inject import inject
 from sdgad.cli.listing import listing
 from sdgad.cli.notes import Notes
 from sdgad.cli.report import report
@@ -31,9 +33,10 @@ UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 """What typer raises for wrong options and missing arguments, from whichever click it brought along."""
 
 app = typer.Typer(name="sdgad", add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-for command in (demo, fit, score, evaluate, update, threshold, report, stream, info):
+for command in (demo, fit, score, evaluate, update, threshold, report, stream, info, inject):
     app.command()(command)
 app.command("list")(listing)
+app.add_typer(data, name="data")
 
 
 @app.callback(invoke_without_command=True)
