@@ -24,6 +24,7 @@ SAYS = {
     r"[\s\S]*(PyG: .* -> Ev|PyG is not)[\s\S]*TGB: sources",
     "07_own_encoder": r"encoders: bag, [\s\S]*bag +AUROC 0\.\d+",
     "08_compare_detectors": r"boosting +all +0\.\d+[\s\S]*sdgad +none +0\.\d+",
+    "09_protocol": r"boosting S1: AUROC \d+[\s\S]*against forest: (ahead|tie|behind): [\s\S]*test +\d+ events, +0 labels",
 }
 
 
