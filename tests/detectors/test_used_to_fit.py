@@ -64,7 +64,13 @@ def test_an_event_of_the_last_instant_that_was_not_fitted_on_is_new() -> None:
 
 
 def test_events_that_get_no_score_spoil_no_figure() -> None:
-    assert fitted(stream(), late="drop").used_to_fit(stream()) == 1  # the last one is not older than itself
+    assert fitted(stream(), late="drop").used_to_fit(stream()) == 0  # at its very end an equal row is another event
+
+
+def test_a_cut_between_equal_rows_makes_none_of_them_used() -> None:
+    events = stream(90, src=np.arange(90) // 7, dst=np.arange(90) // 7, t=np.arange(90) // 7, msg=None)
+    assert events.t[59] == events.t[60]
+    assert fitted(events[:60]).used_to_fit(events[60:]) == 0
 
 
 def test_times_in_another_unit_are_compared_in_the_models() -> None:

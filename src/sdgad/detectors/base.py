@@ -292,8 +292,8 @@ class Detector(ABC):
         return self._used_to_fit(new.take(self._in_time(new, events)))
 
     def _used_to_fit(self, new: EventLog) -> int:
-        if self._fitted_until is None:
-            return 0
+        if self._fitted_until is None or not np.any(new.t < self._fitted_until):
+            return 0  # equal rows at its very end are two events: a cut may fall between them
         early = new.take(np.flatnonzero(new.t <= self._fitted_until))
         if not len(self._log) or self._log.t[0] > self._fitted_until:  # saved without it
             return len(early)
