@@ -135,6 +135,11 @@ class Town:
         rows = np.flatnonzero(eligible) if eligible.any() else np.arange(len(self.payments))
         return rows[np.minimum(np.searchsorted(rows, when * len(self.payments)), len(rows) - 1)]
 
+    def starts(self, plan: Incidents, rng: np.random.Generator) -> Array:
+        """Times in busy hours at which incidents begin, moments after somebody else's payment, never together with it."""
+        seen: Array = self.payments.t[self.rows_at(plan.when, self.busy)]
+        return seen + rng.uniform(0.2, 5, len(plan)) * MINUTE
+
     def strangers(
         self, src: Array, t: Array, pool: Array, rng: np.random.Generator, home: Array | None = None
     ) -> Array:
@@ -195,7 +200,7 @@ def account_takeover(town: Town, plan: Incidents, rng: np.random.Generator) -> P
 
 def dormant_wakes(town: Town, plan: Incidents, rng: np.random.Generator) -> Payments:
     """An account that was silent for long makes a few payments to one partner that it never had."""
-    start = town.payments.t[town.rows_at(plan.when, town.busy)]
+    start = town.starts(plan, rng)
     accounts = np.arange(town.people.num_accounts)
     shops = town.people.num_accounts + np.arange(town.people.num_shops)
     person, shop = (town.strangers(town.sleepers, start, pool, rng) for pool in (accounts, shops))
@@ -203,13 +208,13 @@ def dormant_wakes(town: Town, plan: Incidents, rng: np.random.Generator) -> Paym
     src, dst = town.sleepers[plan.incident], partner[plan.incident]
     t = plan.times(start, 12 * MINUTE, rng)
     much = rng.uniform(np.log(8), np.log(15), len(plan))
-    amount = town.people.level[src] + much[plan.incident]
+    amount = town.people.level[src] + much[plan.incident] + rng.normal(0, 0.05, len(src))
     return Payments(src, dst, t, amount, town.people.channel(dst, rng), _mark("dormant-wakes", len(src)))
 
 
 def mule_ring(town: Town, plan: Incidents, rng: np.random.Generator) -> Payments:
     """Money goes around a ring of accounts that do not know each other, each passing it on within minutes."""
-    start = town.payments.t[town.rows_at(plan.when, town.busy)]
+    start = town.starts(plan, rng)
     t = plan.times(start, 5 * MINUTE, rng)
     active = town.payments.src
     first = town.strangers(np.full(len(plan), -1), start, active, rng)  # to nobody: whoever is present
