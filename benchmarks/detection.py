@@ -1,9 +1,10 @@
-"""How well a detector finds the anomalies of a stream: fit, score, one JSON line per run.
+"""How well a detector finds the anomalies of a stream under the paper's settings: one JSON line per run.
 
-    python benchmarks/detection.py --datasets mooc,wikipedia --seeds 0,1,2 --out results/detection.jsonl
+    python benchmarks/detection.py --datasets mooc,wikipedia --setting S1 --seeds 0,1,2 --out results/detection.jsonl
+    python benchmarks/detection.py --datasets uci,enron --setting S3 --detector boosting
 
-The data folder is $SDGAD_DATA, else ../shared/data beside the checkout. Splits are 40/20/40 by event; the test part is scored
-once, after every choice was made on training and validation events.
+Datasets are those of `sdgad data list` (looked for in $SDGAD_DATA, else ../shared/data beside the checkout), and
+payments0, payments1, … of the simulator. The protocol hides what a method must not see (docs/protocol.md).
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import argparse
 import json
 import os
 import platform
-import time
 from pathlib import Path
 
 import torch
@@ -21,36 +21,31 @@ import sdgad
 from sdgad.configuration import parse_assignment
 from sdgad.events.stream import EventStream
 
+METRICS = ("auroc", "ap", "f1", "precision", "recall", "fpr")
+
 
 def load(name: str) -> EventStream:
     if name.startswith("payments"):
         return sdgad.simulate_payments(seed=int(name.removeprefix("payments") or 0))
     folder = Path(os.environ.get("SDGAD_DATA", Path(__file__).parents[2] / "shared" / "data"))
-    return sdgad.read_events(folder / f"{name}.parquet")
+    return sdgad.load_dataset(name, data=folder, download=False)
 
 
-def run(dataset: str, detector: str, labels: str, seed: int, options: dict[str, object]) -> dict[str, object]:
-    train, val, test = load(dataset).split(train=0.4, val=0.2)
-    if labels != "all":
-        train = train.with_labels(labels, k=3, seed=seed)  # type: ignore[arg-type]
+def run(
+    dataset: str, detector: str, protocol: sdgad.Protocol, seed: int, options: dict[str, object]
+) -> dict[str, object]:
     model = sdgad.make_detector(detector, seed=seed, **options)
-    start = time.perf_counter()
-    model.fit(train, val=val)
-    fitted = time.perf_counter()
-    score = model.decision_function(test)
-    scored = time.perf_counter()
-    facts = sdgad.evaluate(test.label, score, model.threshold_, anomaly_type=test.anomaly_type)
-    at_half = sdgad.evaluate(test.label, score, 0.5)
-    val_facts = sdgad.evaluate(val.label, model.validation_scores_)
+    result = protocol.trial(load(dataset), seed).run(model)
     record = getattr(model, "record_", None)
     return {
-        "dataset": dataset, "detector": detector, "labels": labels, "seed": seed, "options": options,
-        "auroc": facts["auroc"], "ap": facts["ap"], "f1": facts["f1"], "precision": facts["precision"],
-        "recall": facts["recall"], "fpr": facts["fpr"], "threshold": model.threshold_,
-        "at_half": {key: at_half[key] for key in ("f1", "precision", "recall", "fpr")},
-        "by_type": facts.get("by_type"), "val_auroc": val_facts["auroc"], "val_ap": val_facts["ap"],
+        "dataset": dataset, "detector": detector, "setting": protocol.setting, "k": protocol.k,
+        "preset": protocol.preset, "seed": seed, "options": options,
+        **{name: result.metrics[name] for name in METRICS},
+        "threshold": result.threshold, "threshold_rule": result.threshold_rule,
+        "threshold_table": result.metrics["threshold_table"], "by_type": result.by_type,
+        "oracle_f1": result.oracle and result.oracle.f1, "fingerprint": result.fingerprint,
         "epochs": len(record.epochs) if record else None, "best_epoch": record.best_epoch if record else None,
-        "fit_seconds": round(fitted - start, 1), "score_seconds": round(scored - fitted, 1),
+        "fit_seconds": result.seconds["fit"], "score_seconds": result.seconds["score"],
         "device": torch.cuda.get_device_name() if torch.cuda.is_available() else f"{os.cpu_count()}-core CPU",
         "python": platform.python_version(), "torch": torch.__version__, "sdgad": sdgad.__version__,
     }  # fmt: skip
@@ -62,15 +57,18 @@ def main() -> None:
     )
     parser.add_argument("--datasets", default="mooc,wikipedia")
     parser.add_argument("--detector", default="sdgad")
-    parser.add_argument("--labels", default="all", choices=["all", "few-shot", "none"])
+    parser.add_argument("--setting", default="S1", choices=["S1", "S2", "S3"])
+    parser.add_argument("--k", type=int, default=3, help="labelled anomalies in S2")
+    parser.add_argument("--preset", default="clean", choices=["clean", "paper"], help="of injection")
     parser.add_argument("--seeds", default="0,1,2")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--out", type=Path, help="append to this file too")
     given = parser.parse_args()
     options = dict(parse_assignment(text) for text in given.set)
+    protocol = sdgad.Protocol(given.setting, k=given.k, preset=given.preset)
     for dataset in given.datasets.split(","):
         for seed in map(int, given.seeds.split(",")):
-            line = json.dumps(run(dataset, given.detector, given.labels, seed, options))
+            line = json.dumps(run(dataset, given.detector, protocol, seed, options))
             print(line, flush=True)
             if given.out:
                 with given.out.open("a") as file:
