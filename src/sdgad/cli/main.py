@@ -52,6 +52,7 @@ def welcome(
     sdgad score model new.csv -o scores.csv     the same rows with score, anomaly and p_value
     sdgad stream model < events.jsonl           one by one, as they come
     sdgad report model new.csv -o report.html   a page on the scores: alerts, calibration, drift
+    sdgad data list                             public datasets; sdgad inject puts anomalies into any stream
     sdgad COMMAND --help                        more, and an example
     """
     if version:
