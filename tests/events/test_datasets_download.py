@@ -300,3 +300,13 @@ def test_a_bar_is_shown_to_who_asks_for_it_at_a_terminal(
     assert capsys.readouterr() == ("", "")
     fetch_dataset("uci", progress=True)
     assert "CollegeMsg.txt.gz" in capsys.readouterr().err
+
+
+def test_a_cache_that_takes_nothing_is_named_as_such(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(**_: object) -> None:
+        raise PermissionError(13, "Permission denied", str(cache() / ".uci.x1y2z3"))
+
+    monkeypatch.setattr("sdgad.events.datasets.loading.tempfile.TemporaryDirectory", refuse)
+    with pytest.raises(InputError, match=f"^Nothing can be written to {cache()}: Permission denied.$"):
+        fetch_dataset("uci")
+    assert not web.asked

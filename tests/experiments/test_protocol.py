@@ -289,6 +289,23 @@ def test_preset_and_salience_reach_the_injection() -> None:
     assert len(kinds[("salience", 0.0),]) == len(events.split(0.4, 0.2)[2])
 
 
+def pairs(events: EventStream, label: int) -> set[tuple[int, int]]:
+    chosen = events.label == label
+    return set(zip(events.src[chosen].tolist(), events.dst[chosen].tolist(), strict=True))
+
+
+@pytest.mark.parametrize(("train", "val"), [(0.7, 0.15), (0.2, 0.4)])
+def test_the_papers_foreign_pairs_are_foreign_to_this_training_part(train: float, val: float) -> None:
+    """Whatever its share: the first 40% of the stream are the paper's training part, not everybody's."""
+    rng = np.random.default_rng(0)
+    events = EventStream(rng.integers(0, 40, 1500), rng.integers(0, 40, 1500), np.arange(1500))
+    rates = {"val": {"S": 0.2}, "test": {"S": 0.2}}
+    parts = Protocol(preset="paper", train=train, val=val, rates=rates).parts(events, 0)
+    known, between = pairs(parts[0], 0), pairs(parts[1], 0)
+    assert not (pairs(parts[1], 1) | pairs(parts[2], 1)) & known
+    assert pairs(parts[2], 1) & (between - known), "validation is not looked at"
+
+
 def test_a_part_of_a_stream_is_a_stream() -> None:
     events = payments()
     alone = EventStream(events.src[500:], events.dst[500:], events.t[500:], label=events.label[500:])
@@ -311,6 +328,8 @@ def test_a_part_of_a_stream_is_a_stream() -> None:
             {"rates": {"training": {"T": 0.1}}},
             "no part 'training' to inject into; there are: train, val, test",
         ),
+        ({"rates": {"test": 0.1}}, r"rates\['test'\] is 0.1; it must name kinds, like"),
+        ({"preset": "dirty"}, "no preset 'dirty' to inject by; there are: clean, paper"),
         ({"share": 0.0}, "share=0.0"),
         ({"resamples": 0}, "resamples=0"),
     ],
@@ -323,6 +342,9 @@ def test_a_protocol_that_makes_no_sense_is_refused(options: dict[str, Any], sent
 def test_a_trial_that_could_measure_nothing_is_refused() -> None:
     with pytest.raises(InputError, match="test part of 600 events has no anomaly"):
         Protocol(rates={}).trial(messages())
+    found = payments().with_columns(label=np.where(payments().label == 1, 1, np.nan))
+    with pytest.raises(InputError, match="test part of 600 events has no event that is known to be normal"):
+        Protocol().trial(found)
     with pytest.raises(InputError, match="no kind of anomaly 'X'"):
         Protocol(rates={"test": {"X": 0.1}}).trial(messages())
     with pytest.raises(InputError, match="k=100 labelled anomalies were asked for"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -83,8 +84,12 @@ def test_a_summary_is_one_line(both: tuple[list[Result], list[Result]]) -> None:
 
 
 def test_a_summary_is_about_one_method(both: tuple[list[Result], list[Result]]) -> None:
-    with pytest.raises(InputError, match="one detector and one setting"):
-        Summary.of([both[0][0], both[1][0]])
+    first = both[0][0]
+    other = replace(first, protocol={**first.protocol, "k": 1})
+    for wrong in (both[1][0], other, replace(first, setting="S3")):
+        with pytest.raises(InputError, match="one detector, with one protocol"):
+            Summary.of([first, wrong])
+    Summary.of([first, replace(first, protocol={**first.protocol, "resamples": 7})])
     with pytest.raises(InputError, match="no results"):
         Summary.of([])
 

@@ -109,6 +109,39 @@ def test_a_perfect_score_is_the_surer_the_more_anomalies_it_found() -> None:
     assert 0.98 < lows[-1] < 1
 
 
+@pytest.mark.parametrize("metric", RANKING_METRICS)
+def test_resampling_is_not_certain_of_a_few_anomalies_that_were_all_found(metric: str) -> None:
+    lows = []
+    for anomalies in (1, 3, 20, 500):
+        interval = bootstrap(*stream(np.ones(anomalies), np.zeros(3000)), [metric], resamples=100)[metric]
+        assert interval is not None
+        assert interval.high == 1
+        lows.append(interval.low)
+    assert lows == sorted(lows)
+    assert lows[0] == 0  # of one anomaly nothing can be learned
+    assert lows[1] < 0.7
+    assert 0.99 < lows[-1] < 1
+
+
+@pytest.mark.parametrize("score", [0.0, 0.5, 1.0])
+def test_one_anomaly_says_nothing_about_others_wherever_it_stands(score: float) -> None:
+    found = bootstrap(*stream(np.array([score]), np.linspace(0, 1, 101)), ["auroc", "ap"], resamples=50)
+    assert found == {"auroc": Interval(0, 1), "ap": Interval(0, 1)}
+
+
+@settings(max_examples=50, deadline=None)
+@given(rows)
+def test_a_resampled_interval_holds_what_was_measured(pairs: list[tuple[bool, float]]) -> None:
+    label, score = (np.array(column, float) for column in zip(*pairs, strict=True))
+    assume(0 < label.sum() < len(label))
+    found = bootstrap(label, score, ["auroc", "ap"], resamples=50)
+    for name, value in (("auroc", auroc(label, score)), ("ap", average_precision(label, score))):
+        interval = found[name]
+        assert interval is not None
+        assert 0 <= interval.low <= value + 1e-12
+        assert value - 1e-12 <= interval.high <= 1
+
+
 def test_many_events_give_delongs_interval() -> None:
     rng = np.random.default_rng(0)
     anomalous, normal = rng.normal(1, 1, 4000), rng.normal(0, 1, 6000)

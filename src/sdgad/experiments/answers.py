@@ -11,6 +11,16 @@ from sdgad.errors import InputError
 from sdgad.events.stream import Array, EventStream
 
 
+def fingerprint(events: EventStream) -> str:
+    """The same for the same events with the same labels, and for no others."""
+    content = hashlib.blake2b(digest_size=16)
+    for column in (events.src, events.dst, events.t, events.msg, events.label):
+        if column is not None:
+            content.update(f"{column.dtype}{column.shape}".encode())
+            content.update(np.ascontiguousarray(column).data)
+    return content.hexdigest()
+
+
 @dataclass(frozen=True, eq=False)
 class Answers:
     """Labels and anomaly types of some events, and a fingerprint of the events with their labels."""
@@ -21,12 +31,7 @@ class Answers:
 
     @classmethod
     def of(cls, events: EventStream) -> Answers:
-        content = hashlib.blake2b(digest_size=16)
-        for column in (events.src, events.dst, events.t, events.msg, events.label):
-            if column is not None:
-                content.update(f"{column.dtype}{column.shape}".encode())
-                content.update(np.ascontiguousarray(column).tobytes())
-        return cls(events.label, events.anomaly_type, content.hexdigest())
+        return cls(events.label, events.anomaly_type, fingerprint(events))
 
     def __len__(self) -> int:
         return len(self.label)
@@ -38,9 +43,16 @@ class Answers:
     def anomalies(self) -> int:
         return int(np.count_nonzero(self.label == 1))
 
+    @property
+    def normals(self) -> int:
+        return int(np.count_nonzero(self.label == 0))
+
     def need_every_score(self, scores: Array) -> Array:
-        """One finite score for each event; a row without one would be an event that nobody counts."""
-        scores = np.asarray(scores, np.float64)
+        """One finite score for each event; a row without one would be an event that nobody counts.
+
+        They are copied: whoever made them may use the array again.
+        """
+        scores = np.array(scores, np.float64)
         if scores.shape != (len(self),):
             raise InputError(f"There are {len(self)} test events but the scores have shape {scores.shape}.")
         missing = np.flatnonzero(~np.isfinite(scores))

@@ -12,6 +12,7 @@ import numpy as np
 from sdgad.calibration.threshold import DEFAULT_SHARE
 from sdgad.errors import InputError
 from sdgad.events.injection import inject
+from sdgad.events.injection.inject import PRESETS
 from sdgad.events.joining import join
 from sdgad.events.stream import Array, EventStream
 from sdgad.experiments.answers import Answers
@@ -57,9 +58,15 @@ class Protocol:
             raise InputError(
                 f"Shares train={self.train} and val={self.val} must be positive and leave something to the test part."
             )
-        for part in self.rates or ():
+        for part, kinds in (self.rates or {}).items():
             if part not in PARTS:
                 raise InputError(f"There is no part {part!r} to inject into; there are: {', '.join(PARTS)}.")
+            if not isinstance(kinds, Mapping):
+                raise InputError(f"rates[{part!r}] is {kinds!r}; it must name kinds, like {{'T': 0.001}}.")
+        if self.preset not in PRESETS:
+            raise InputError(
+                f"There is no preset {self.preset!r} to inject by; there are: {', '.join(PRESETS)}."
+            )
         if not 0 < self.share < 1:
             raise InputError(f"share={self.share}: a share of events lies between 0 and 1.")
         if self.resamples < 1:
@@ -74,14 +81,23 @@ class Protocol:
         """Train, validation and test part with their anomalies and all labels: for looking at, not for detectors.
 
         Each part is injected by itself, within its own time range and with a seed of its own, so that an injected event
-        belongs to its part. What came before `events`, if it is a part of a longer stream, is left out.
+        belongs to its part. As published, pairs of this training part count as observed, whatever its share. What came
+        before `events`, if it is a part of a longer stream, is left out.
         """
         if seed < 0:
             raise InputError(f"seed={seed}: a seed is not negative.")
         parts = join([events]).split(self.train, self.val)
         rates = self._rates(events)
+        observed = (None, parts[0], parts[0]) if self.preset == "paper" else (None, None, None)
         injected = [
-            inject(part, rates.get(name, {}), seed=3 * seed + i, preset=self.preset, salience=self.salience)
+            inject(
+                part,
+                rates.get(name, {}),
+                seed=3 * seed + i,
+                reference=observed[i],
+                preset=self.preset,
+                salience=self.salience,
+            )
             if rates
             else part
             for i, (name, part) in enumerate(zip(PARTS, parts, strict=True))
@@ -94,10 +110,14 @@ class Protocol:
         """What a method gets to see of the events, and the answers that it does not: one injection, one choice of labels."""
         train, val, test = self.parts(events, seed)
         answers = Answers.of(test)
-        if not answers.anomalies:
-            raise InputError(
-                f"The test part of {len(test)} events has no anomaly, so that nothing can be measured on it."
-            )
+        for count, what in (
+            (answers.anomalies, "anomaly"),
+            (answers.normals, "event that is known to be normal"),
+        ):
+            if not count:
+                raise InputError(
+                    f"The test part of {len(test)} events has no {what}, so that nothing can be measured on it."
+                )
         setting = SETTINGS[self.setting]
         label = np.concatenate(
             [

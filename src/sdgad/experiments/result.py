@@ -72,7 +72,8 @@ class Result:
             for name in ("auroc", "ap", "f1")
             if (value := self.metrics[name]) is not None and (found := self.intervals[name]) is not None
         ]
-        return f"{self.detector} {self.setting}, seed {self.seed}: {', '.join(shown)}, threshold by {self.threshold_rule}"
+        who = f"{self.detector or 'scores'} {self.setting}, seed {self.seed}"
+        return f"{who}: {', '.join(shown)}, threshold by {self.threshold_rule}"
 
     def to_dict(self) -> dict[str, Any]:
         """All but the scores, for JSON."""

@@ -38,14 +38,15 @@ class Summary:
     def of(cls, results: Sequence[Result]) -> Summary:
         if not results:
             raise InputError("There are no results to sum up.")
-        kinds = {(result.detector, result.setting) for result in results}
-        if len(kinds) > 1:
-            raise InputError("Results to sum up must come from one detector and one setting.")
+        first = results[0]
+        if any(_origin(result) != _origin(first) for result in results):
+            raise InputError("Results to sum up must come from one detector, with one protocol.")
         table = over_seeds([result.metrics for result in results])
         scored = [(result.answers.label, result.scores) for result in results]
         resamples = max(int(result.protocol.get("resamples", 1000)) for result in results)
         return cls(
-            *kinds.pop(),
+            detector=first.detector,
+            setting=first.setting,
             seeds=len(results),
             auroc=table["auroc"],
             ap=table["ap"],
@@ -99,6 +100,12 @@ class Summary:
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return asdict(self)
+
+
+def _origin(result: Result) -> tuple[Any, ...]:
+    """Which row of a table a result belongs to; how often events are resampled changes nothing about that."""
+    rules = {name: value for name, value in result.protocol.items() if name != "resamples"}
+    return result.detector, result.setting, rules
 
 
 def _percent(value: MeanStd | None) -> str:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sdgad.detectors.base import Detector
+from sdgad.errors import InputError
 from sdgad.events.stream import Array, EventStream
-from sdgad.experiments.answers import Answers
+from sdgad.experiments.answers import Answers, fingerprint
 from sdgad.experiments.result import Result, judged
 
 if TYPE_CHECKING:
@@ -35,12 +36,17 @@ class Trial:
 
     def run(self, detector: Detector, *, epochs: int | None = None, progress: bool = False) -> Result:
         """Fit, choose a threshold, score the test part, and be judged."""
+        given = self._fingerprints()
         start = time.perf_counter()
         detector.fit(self.train, val=self.val, epochs=epochs, progress=progress)
         self._set_threshold(detector)
         fitted = time.perf_counter()
         scores = detector.decision_function(self.test)
         scored = time.perf_counter()
+        if self._fingerprints() != given:
+            raise InputError(
+                f"{detector.name} has changed the events that it was given, so that no other detector can be compared with it."
+            )
         result = self.evaluate(
             scores,
             detector.threshold_,
@@ -76,6 +82,10 @@ class Trial:
             protocol=self.protocol.to_dict(),
             **judged(self._answers, scores, threshold, self.protocol.resamples),
         )
+
+    def _fingerprints(self) -> list[str]:
+        """Of all that a detector can lay its hands on: the parts with what came before them."""
+        return [fingerprint(part.whole) for part in (self.train, self.val, self.test)]
 
     def _set_threshold(self, detector: Detector) -> None:
         """Best F1 on validation labels where there are some (S1, S2), else an unlabelled quantile: for every method alike."""

@@ -13,7 +13,16 @@ from sdgad.errors import InputError
 from sdgad.metrics.confusion import Confusion
 from sdgad.metrics.labelled import labelled
 from sdgad.metrics.ranking import Ranking
-from sdgad.metrics.resampling import DECISION_METRICS, Cells, Values, measured, need_metric, resampled
+from sdgad.metrics.resampling import (
+    AT_CHANCE,
+    DECISION_METRICS,
+    Cells,
+    Values,
+    measured,
+    need_metric,
+    observed,
+    resampled,
+)
 
 
 @dataclass(frozen=True)
@@ -68,7 +77,8 @@ def bootstrap(
     `fpr`; None with one class only.
 
     Anomalies and normals are resampled separately (see `resampling`), and the percentiles are widened for few anomalies
-    (see `widened`). What a threshold decides depends on two shares only; these are drawn smoothly (see `_smooth_alarms`).
+    (see `widened`) and for one imagined anomaly more (see `_doubted`). What a threshold decides depends on two shares only;
+    these are drawn smoothly (see `_smooth_alarms`).
     """
     need_level(level)
     for name in metrics:
@@ -85,8 +95,12 @@ def bootstrap(
             [measured(name, tally) for name in ranked]
             for (tally,) in resampled(rows.anomaly, [cells], resamples, seed)
         ]
+        rarer, rate = min(rows.anomalies, rows.normals), rows.anomalies / len(rows)
+        here = observed(rows.anomaly, cells)
         for name, values in zip(ranked, map(np.concatenate, zip(*chunks, strict=True)), strict=True):
-            found[name] = percentiles(values, level, min(rows.anomalies, rows.normals))
+            interval = percentiles(values, level, rarer)
+            value, chance = float(measured(name, here)[0]), AT_CHANCE.get(name, rate)
+            found[name] = _doubted(interval, value, student(level, rarer) * abs(value - chance) / (rarer + 1))
     if decided and threshold is not None:
         counts = Confusion.of(rows, threshold)
         alarms = _smooth_alarms(counts, resamples, seed)
@@ -108,14 +122,22 @@ def _smooth_alarms(counts: Confusion, resamples: int, seed: int) -> tuple[Values
     return true * counts.anomalies, false * counts.normals
 
 
+def _doubted(interval: Interval, value: float, doubt: float) -> Interval:
+    """The interval reaches as far from the value as one more anomaly, scored by chance, makes doubtful.
+
+    Three anomalies that are all found are found in every resample, which would be certain of it.
+    """
+    return Interval(max(0.0, min(interval.low, value - doubt)), min(1.0, max(interval.high, value + doubt)))
+
+
 def _middle(values: Values, level: float) -> Interval:
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
     return Interval(float(low), float(high))
 
 
 def percentiles(values: Values, level: float, events: int) -> Interval:
-    """The middle share of resampled values, widened for a sample of so few events."""
-    return _middle(values, widened(level, events))
+    """The middle share of resampled values, widened for a sample of so few events; of one event nothing can be learned."""
+    return _middle(values, widened(level, events)) if events > 1 else Interval(0.0, 1.0)
 
 
 def widened(level: float, events: int) -> float:

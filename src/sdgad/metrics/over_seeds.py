@@ -13,9 +13,7 @@ from sdgad.errors import InputError
 from sdgad.metrics.intervals import Interval, need_level
 from sdgad.metrics.labelled import labelled
 from sdgad.metrics.mean_over_seeds import ScoredRows, mean_over_seeds
-from sdgad.metrics.resampling import Cells, measured, need_metric
-
-AT_CHANCE = {"auroc": 0.5}  # what a metric is worth on anomalies that are not found; 0 for all others
+from sdgad.metrics.resampling import AT_CHANCE, Cells, measured, need_metric
 
 
 @dataclass(frozen=True)

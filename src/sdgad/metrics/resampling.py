@@ -125,6 +125,7 @@ RANKING_METRICS: dict[str, Callable[[Tally], Values]] = {
     "ap": _average_precision,
     "best_f1": _best_f1,  # at the threshold that is best on these very labels
 }
+AT_CHANCE = {"auroc": 0.5}  # what a metric is worth on anomalies that are not found; 0 for all others
 DECISION_METRICS: dict[
     str, Callable[[Values, Values, int, int], Values]
 ] = {  # of true alarms, false alarms and totals

@@ -112,8 +112,12 @@ def _workplace(name: str) -> Iterator[Path]:
     for old in folder.glob(f".{name}.*"):
         if old.is_dir() and time.time() - old.stat().st_mtime > _FORGOTTEN:
             shutil.rmtree(old, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix=f".{name}.", dir=folder) as place:
-        yield Path(place)
+    try:
+        place = tempfile.TemporaryDirectory(prefix=f".{name}.", dir=folder)
+    except OSError as problem:
+        raise InputError(f"Nothing can be written to {folder}: {problem.strerror or problem}.") from None
+    with place:
+        yield Path(place.name)
 
 
 def _make_cache() -> Path:
