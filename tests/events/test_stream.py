@@ -167,6 +167,12 @@ def test_shares_that_make_no_split_are_refused(shares: tuple[float, float]) -> N
         stream([(0, 1, 0)]).split(*shares)
 
 
+def test_fewer_shots_are_among_more_shots_of_the_same_seed() -> None:
+    events = EventStream([0] * 20, [1] * 20, np.arange(20), label=[0, 1] * 10)
+    kept = [set(np.flatnonzero(events.with_labels("few-shot", k=k, seed=3).label == 1)) for k in (1, 2, 3)]
+    assert kept[0] < kept[1] < kept[2]
+
+
 @settings(max_examples=200)
 @given(ROWS, st.integers(1, 3), st.integers(0, 5))
 def test_few_shot_keeps_k_anomalies_and_hides_all_else(

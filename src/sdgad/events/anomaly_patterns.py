@@ -138,7 +138,8 @@ class Town:
     def starts(self, plan: Incidents, rng: np.random.Generator) -> Array:
         """Times in busy hours at which incidents begin, moments after somebody else's payment, never together with it."""
         seen: Array = self.payments.t[self.rows_at(plan.when, self.busy)]
-        return seen + rng.uniform(0.2, 5, len(plan)) * MINUTE
+        aside = rng.spawn(1)[0]  # draws that move none of the others
+        return seen + aside.uniform(0.2, 5, len(plan)) * MINUTE
 
     def strangers(
         self, src: Array, t: Array, pool: Array, rng: np.random.Generator, home: Array | None = None
@@ -208,7 +209,7 @@ def dormant_wakes(town: Town, plan: Incidents, rng: np.random.Generator) -> Paym
     src, dst = town.sleepers[plan.incident], partner[plan.incident]
     t = plan.times(start, 12 * MINUTE, rng)
     much = rng.uniform(np.log(8), np.log(15), len(plan))
-    amount = town.people.level[src] + much[plan.incident] + rng.normal(0, 0.05, len(src))
+    amount = town.people.level[src] + much[plan.incident] + rng.spawn(1)[0].normal(0, 0.05, len(src))
     return Payments(src, dst, t, amount, town.people.channel(dst, rng), _mark("dormant-wakes", len(src)))
 
 

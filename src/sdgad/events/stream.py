@@ -249,7 +249,7 @@ class EventStream:
                 raise InputError(f"seed={seed}: a seed is not negative.")
             if len(anomalies) < k:
                 raise InputError(f"k={k} labelled anomalies were asked for, but there are {len(anomalies)}.")
-            kept = np.random.default_rng(seed).choice(anomalies, size=k, replace=False)
+            kept = np.random.default_rng(seed).permutation(anomalies)[:k]  # those of k − 1, and one more
             label = np.full_like(label, np.nan)
             label[kept] = 1.0
         elif supervision == "none":
