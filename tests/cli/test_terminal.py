@@ -18,7 +18,19 @@ from sdgad.detectors.sdgad.detector import SDGAD
 
 from .conftest import Command, environment
 
-COMMANDS = ("demo", "fit", "score", "evaluate", "update", "threshold", "report", "stream", "info", "list", "data")
+COMMANDS = (
+    "demo",
+    "fit",
+    "score",
+    "evaluate",
+    "update",
+    "threshold",
+    "report",
+    "stream",
+    "info",
+    "list",
+    "data",
+)
 
 
 def test_help_imports_nothing_heavy() -> None:

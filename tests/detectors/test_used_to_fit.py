@@ -64,7 +64,9 @@ def test_an_event_of_the_last_instant_that_was_not_fitted_on_is_new() -> None:
 
 
 def test_events_that_get_no_score_spoil_no_figure() -> None:
-    assert fitted(stream(), late="drop").used_to_fit(stream()) == 0  # at its very end an equal row is another event
+    assert (
+        fitted(stream(), late="drop").used_to_fit(stream()) == 0
+    )  # at its very end an equal row is another event
 
 
 def test_a_cut_between_equal_rows_makes_none_of_them_used() -> None:

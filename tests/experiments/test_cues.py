@@ -55,6 +55,16 @@ def test_a_coarse_clock_is_seen_whatever_its_zero() -> None:
     assert_allclose(of(cues.second_of_the_minute, [*(1000 * minutes), 600_000], unit="ms"), [0.9] * 9 + [0.1])
 
 
+def test_hours_are_busy_by_the_times_within_an_hour_of_them() -> None:
+    t = [0, 0, 1800, 3600, 3601, 20_000]  # rows of one time count once
+    assert of(cues.busy_hours, t) == [3, 3, 4, 4, 3, 1]
+    assert of(cues.busy_hours, np.array(t) * 1000, unit="ms") == [3, 3, 4, 4, 3, 1]
+    assert of(cues.busy_hours, np.array(t) / 60, unit="min") == [3, 3, 4, 4, 3, 1]
+    assert of(cues.busy_hours, np.array([0, 1, 2, 5]), unit="d") == [1, 1, 1, 1]
+    nanoseconds = 1_700_000_000_000_000_000 + np.array(t) * 10**9
+    assert of(cues.busy_hours, nanoseconds, unit="ns") == [3, 3, 4, 4, 3, 1]
+
+
 # ---------------------------------------------------------------------- rows that agree, and their order
 def test_rows_that_agree_are_counted() -> None:
     assert_array_equal(cues.crowding(TIED), [2, 2, 2, 1, 1, 0])
@@ -78,6 +88,20 @@ def test_rows_of_one_source_need_not_be_neighbours() -> None:
 def test_places_follow_the_stream_however_many_rows_tie() -> None:
     events = EventStream(np.arange(3000) % 3, np.arange(3000), np.zeros(3000))
     assert_allclose(cues.place_among_ties_of_the_source(events), np.repeat(np.arange(1000) / 999, 3))
+
+
+def test_rows_that_break_the_order_of_a_time_are_seen_with_their_neighbours() -> None:
+    events = EventStream([1, 2, 2, 3, 1, 5, 4], [9, 7, 8, 9, 9, 9, 9], [0, 0, 0, 0, 0, 1, 2])
+    assert_array_equal(cues.out_of_order(events), [0, 0, 0, 1, 1, 0, 0])
+    events = EventStream([2, 2, 2], [7, 6, 5], [0, 0, 0])
+    assert_array_equal(cues.out_of_order(events), [1, 2, 1])
+
+
+def test_rows_apart_from_their_like_are_seen() -> None:
+    #                     a    a    b    a    c    c    d    c
+    events = EventStream([1, 1, 2, 1, 3, 3, 4, 3], [5, 6, 5, 5, 5, 6, 5, 5], [0, 0, 0, 0, 1, 1, 1, 2])
+    # the first and the fourth row are copies; the fourth has no row of its source beside it
+    assert_array_equal(cues.apart_from_its_like(events), [1, 0, 0, 2, 0, 0, 0, 0])
 
 
 def test_rows_that_were_appended_stand_late_in_the_file() -> None:
@@ -128,12 +152,23 @@ def random_stream(seed: int, rename: Callable[[Array], Array] = lambda ids: ids)
     )
 
 
+def test_a_row_that_breaks_the_order_of_its_time_is_told() -> None:
+    events = EventStream([1, 3, 2, 9, 1], [7, 7, 7, 7, 7], [0, 0, 0, 0, 5])
+    assert_array_equal(cues.out_of_order(events), [0, 1, 1, 0, 0])
+
+
+def test_a_row_apart_from_rows_of_its_source_and_time_is_told() -> None:
+    events = EventStream([1, 1, 2, 1, 1], [7, 8, 7, 7, 7], [0, 0, 0, 0, 5])
+    assert_array_equal(cues.apart_from_its_like(events), [1, 0, 0, 2, 0])
+
+
 @pytest.mark.parametrize("cue", CUES, ids=lambda cue: cue.name)
 def test_renaming_ids_changes_no_cue(cue: cues.Cue) -> None:
     values = cue.measure(random_stream(0))
     assert values.dtype == np.float64
     assert values.shape == (300,)
-    assert_array_equal(values, cue.measure(random_stream(0, lambda ids: 1000 - 7 * ids)))
+    sign = 1 if cue.measure is cues.out_of_order else -1  # the one cue that is about the order of ids
+    assert_array_equal(values, cue.measure(random_stream(0, lambda ids: 1000 + sign * 7 * ids)))
 
 
 @pytest.mark.parametrize("cue", CUES, ids=lambda cue: cue.name)

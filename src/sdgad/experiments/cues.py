@@ -71,6 +71,15 @@ def second_of_the_minute(events: EventStream) -> Array:
     return (others(codes(within)) + 1) / max(len(events), 1)
 
 
+def busy_hours(events: EventStream) -> Array:
+    """Distinct times within an hour to either side."""
+    times, hour = np.unique(events.t), 3600 / events.clock.seconds
+    if np.issubdtype(times.dtype, np.integer):
+        hour = int(hour)
+    near = np.searchsorted(times, times + hour, "right") - np.searchsorted(times, times - hour, "left")
+    return near[instants(events.t)].astype(np.float64)
+
+
 # ---------------------------------------------------------------------- rows that agree
 def crowding(events: EventStream) -> Array:
     """Other rows at the same time."""
@@ -111,6 +120,25 @@ def place_among_ties_of_the_source(events: EventStream) -> Array:
 def place_among_ties_of_the_destination(events: EventStream) -> Array:
     """Place among the rows of its time and destination: 0 first, 1 last, 0.5 alone."""
     return place(joint(instants(events.t), events.dst))
+
+
+def out_of_order(events: EventStream) -> Array:
+    """Neighbours of the same time that its ids do not follow in order: some files are sorted within a time."""
+    down = (events.src[1:] < events.src[:-1]) | (
+        (events.src[1:] == events.src[:-1]) & (events.dst[1:] < events.dst[:-1])
+    )
+    return _with_neighbours(down & (events.t[1:] == events.t[:-1]), len(events))
+
+
+def apart_from_its_like(events: EventStream) -> Array:
+    """How many of two are not beside it, though there are such rows: one of its source and time; a copy of it."""
+    apart = np.zeros(len(events))
+    for like in (
+        joint(instants(events.t), events.src),
+        joint(instants(events.t), events.src, events.dst),
+    ):
+        apart += (others(like) > 0) & (_with_neighbours(like[1:] == like[:-1], len(events)) == 0)
+    return apart
 
 
 def place_in_the_file(events: EventStream) -> Array:
@@ -163,6 +191,12 @@ CUES: tuple[Cue, ...] = (
         "anomalies keep to the seconds that the clock favours",
         "anomalies fall on seconds that the clock avoids",
     ),
+    Cue(
+        "quiet hours",
+        busy_hours,
+        "anomalies fall into busier hours",
+        "anomalies fall into hours when nobody else acts",
+    ),
     Cue("crowding", crowding, "anomalies stand on crowded times", "anomalies stand alone on their times"),
     Cue(
         "same source and time",
@@ -193,6 +227,18 @@ CUES: tuple[Cue, ...] = (
         place_among_ties_of_the_destination,
         "anomalies come late among the rows of their time and destination",
         "anomalies come early among the rows of their time and destination",
+    ),
+    Cue(
+        "order of ids among ties",
+        out_of_order,
+        "anomalies break the order of the rows of their time",
+        "anomalies stand in order among the rows of their time",
+    ),
+    Cue(
+        "apart from its like",
+        apart_from_its_like,
+        "anomalies stand apart from rows of their time and source",
+        "anomalies stand beside rows of their time and source",
     ),
     Cue(
         "place in the file",
@@ -245,6 +291,14 @@ CUES: tuple[Cue, ...] = (
 
 def _columns(events: EventStream) -> list[Array]:
     return [] if events.msg is None else list(events.msg.T)
+
+
+def _with_neighbours(between: Array, rows: int) -> Array:
+    """What lies between neighbours, counted for both."""
+    count = np.zeros(rows)
+    count[1:] += between
+    count[:-1] += between
+    return count
 
 
 def _at_one_time(events: EventStream, node: Array) -> Array:

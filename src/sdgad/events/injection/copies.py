@@ -40,8 +40,8 @@ def _exactly(rows: int, law: Array, rng: np.random.Generator) -> list[int]:
     """
     size = np.arange(len(law))
     wanted = size * law / (size @ law)
-    weight = law.copy()
-    weight[1] = max(weight[1], _ALMOST_NEVER)  # so that every number of rows can be filled
+    weight = np.maximum(law, _ALMOST_NEVER)  # so that every number of rows can be filled
+    weight[0] = 0
     for _ in range(_ROUNDS):
         ways = _ways(rows, weight)
         twice = np.convolve(ways, ways)[: rows + 1]

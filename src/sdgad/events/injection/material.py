@@ -17,12 +17,13 @@ from sdgad.events.stream import Array, EventStream, FeatureColumn
 
 @dataclass(frozen=True, eq=False)
 class Draft:
-    """Events to be: endpoints, the time that is wanted for each, features."""
+    """Events to be: endpoints, the time that is wanted for each, features, and which of them belong together."""
 
     src: Array
     dst: Array
     t: Array
     msg: Array | None
+    incident: Array | None = None
 
     def __len__(self) -> int:
         return len(self.src)
@@ -43,11 +44,12 @@ class Material(Rows):
 
     @classmethod
     def of(cls, events: EventStream, reference: EventStream | None) -> Material:
-        t = events.t.astype(np.float64)
-        here = _benign(events)
-        remembered = here
-        if reference is not None and reference.vocabulary is events.vocabulary and len(reference):
-            remembered = joined(_benign(reference), here) if reference.t[-1] <= events.t[0] else here
+        grid = Grid.of(events.t, events.clock)
+        t = grid.count(events.t)
+        here = remembered = _benign(events, t)
+        past = None if reference is None else grid.count(reference.times_in(events.clock.unit))
+        if reference is not None and past is not None and reference.vocabulary is events.vocabulary:
+            remembered = joined(_benign(reference, past), here) if (past <= t[0]).all() else here
         return cls(
             here.src,
             here.dst,
@@ -56,10 +58,10 @@ class Material(Rows):
             here.nodes,
             features=events.features,
             clock=events.clock,
-            observed=Observed.of(events, reference),
+            observed=Observed.of(events, t, reference, past),
             remembered=remembered,
             ties=Ties.of(events.src, events.dst, t, events.num_nodes, np.flatnonzero(events.label != 1)),
-            grid=Grid.of(t, events.clock),
+            grid=grid,
             num_sources=events.vocabulary.num_sources,
             bipartite=events.bipartite,
         )
@@ -88,6 +90,6 @@ class Material(Rows):
         return np.unique(self.dst)
 
 
-def _benign(events: EventStream) -> Rows:
-    everything = Rows(events.src, events.dst, events.t.astype(np.float64), events.msg, events.num_nodes)
+def _benign(events: EventStream, t: Array) -> Rows:
+    everything = Rows(events.src, events.dst, t, events.msg, events.num_nodes)
     return everything.take(np.flatnonzero(events.label != 1))

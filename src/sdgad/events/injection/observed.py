@@ -21,16 +21,16 @@ class Observed:
     since: Array
 
     @classmethod
-    def of(cls, events: EventStream, reference: EventStream | None) -> Observed:
-        """The pairs of the events, and of a reference (ids are compared by name)."""
+    def of(cls, events: EventStream, t: Array, reference: EventStream | None, past: Array | None) -> Observed:
+        """The pairs of the events at times `t`, and of a reference at times `past` (ids are compared by name)."""
         nodes = events.num_nodes
-        pair, t = events.src * nodes + events.dst, events.t
-        if reference is not None:
+        pair = events.src * nodes + events.dst
+        if reference is not None and past is not None:
             src, dst, known = _recoded(reference, events.vocabulary)
             pair = np.concatenate([(src * nodes + dst)[known], pair])
-            t = np.concatenate([reference.times_in(events.clock.unit)[known], t])
-        distinct, where, inverse = np.unique(pair, return_index=True, return_inverse=True)
-        since = t[where].astype(np.float64)
+            t = np.concatenate([past[known], t])
+        distinct, inverse = np.unique(pair, return_inverse=True)
+        since = np.full(len(distinct), np.inf)
         np.minimum.at(since, inverse, t)
         return cls(nodes, distinct, since)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sdgad.events.injection.material import Draft
-from sdgad.events.injection.recipe import ATTEMPTS, Recipe
+from sdgad.events.injection.recipe import ATTEMPTS, Recipe, tell_known
 from sdgad.events.stream import Array
 
 INCIDENT = 5  # events of one burst, or of one group
@@ -18,7 +18,7 @@ def burst(recipe: Recipe, count: int, salience: float, rng: np.random.Generator)
     material, incident = recipe.material, np.arange(count) // INCIDENT
     anchors = recipe.anchors(incident[-1] + 1, salience, rng)[incident]
     t = _close_together(recipe, recipe.pair_times(anchors, rng), incident, salience, rng)
-    return Draft(material.src[anchors], material.dst[anchors], t, recipe.contexts(anchors))
+    return Draft(material.src[anchors], material.dst[anchors], t, recipe.contexts(anchors), incident)
 
 
 def dormant(recipe: Recipe, count: int, salience: float, rng: np.random.Generator) -> Draft:
@@ -64,6 +64,7 @@ def swapped(recipe: Recipe, count: int, salience: float, rng: np.random.Generato
             break
         anchors[todo] = recipe.anchors(len(todo), salience, rng)
     turned[todo] = False  # there are none left that could be turned round
+    tell_known(len(todo), count)
     src = np.where(turned, material.dst[anchors], material.src[anchors])
     dst = np.where(turned, material.src[anchors], material.dst[anchors])
     return Draft(src, dst, recipe.own_times(src, material.t[anchors], rng), recipe.contexts(anchors))
@@ -72,7 +73,7 @@ def swapped(recipe: Recipe, count: int, salience: float, rng: np.random.Generato
 def group(recipe: Recipe, count: int, salience: float, rng: np.random.Generator) -> Draft:
     """Five sources turn to one destination that none of them knows, moments apart.
 
-    With less salience the gaps are closer to the usual, and with probability 1 − s a source is one that knows it.
+    With less salience the gaps are closer to the usual, and a source is sometimes one that knows it (see `foreign`).
     """
     material, incident = recipe.material, np.arange(count) // INCIDENT
     targets = recipe.anchors(incident[-1] + 1, salience, rng)[incident]
@@ -80,12 +81,21 @@ def group(recipe: Recipe, count: int, salience: float, rng: np.random.Generator)
     todo = np.flatnonzero(rng.random(count) < recipe.foreign(salience))
     for _ in range(ATTEMPTS):
         members[todo] = rng.integers(len(material), size=len(todo))
-        todo = todo[recipe.unfit(material.src[members[todo]], dst[todo])]
+        known = recipe.unfit(material.src[members], dst)
+        todo = todo[(known | _repeated(incident * material.nodes + material.src[members]))[todo]]
         if not len(todo):
             break
+    tell_known(int(known[todo].sum()), count)
     start = recipe.own_times(material.src[targets], material.t[targets], rng)
     t = _close_together(recipe, start, incident, salience, rng)
-    return Draft(material.src[members], dst, t, recipe.contexts(members))
+    return Draft(material.src[members], dst, t, recipe.contexts(members), incident)
+
+
+def _repeated(values: Array) -> Array:
+    """Where a value occurs that has occurred before."""
+    repeated = np.ones(len(values), bool)
+    repeated[np.unique(values, return_index=True)[1]] = False
+    return repeated
 
 
 def _close_together(

@@ -8,6 +8,7 @@ import numpy as np
 
 from sdgad.events.injection.contexts import Distance, cosine
 from sdgad.events.injection.material import Draft
+from sdgad.events.injection.places import Places
 from sdgad.events.injection.recipe import ATTEMPTS, Recipe, towards
 from sdgad.events.stream import Array, EventStream
 
@@ -22,12 +23,14 @@ class Published(Recipe):
     and of the part itself.
     """
 
-    title = "as published"
-
     @staticmethod
     def reference(events: EventStream) -> EventStream | None:
         past = events.predecessors
         return None if past is None else past[: int(np.floor(TRAIN * len(events.whole) + 1e-9))]
+
+    @staticmethod
+    def places(events: EventStream, rng: np.random.Generator) -> Places:  # noqa: ARG004
+        return Places.anywhere()
 
     def own_times(self, src: Array, near: Array, rng: np.random.Generator) -> Array:  # noqa: ARG002
         return near

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import ClassVar
 
 import numpy as np
 
 from sdgad.events.injection.contexts import Distance, exchanged
 from sdgad.events.injection.material import Draft, Material
+from sdgad.events.injection.places import Places
 from sdgad.events.stream import Array, EventStream
+
+logger = logging.getLogger("sdgad.events")
 
 WINDOW = 10  # events to either side of an anchor from which a new destination comes
 ATTEMPTS = 100  # to find what has not been observed
@@ -26,15 +29,19 @@ class Recipe(ABC):
     taken with probability π + (1 − π)s, π the share of real events that are the first of their pair, else the anchor's own.
     """
 
-    title: ClassVar[str]
-
     def __init__(self, material: Material) -> None:
         self.material = material
+        self._weights: dict[float, Array] = {}  # of anchors, cumulated, by salience
 
     @staticmethod
     @abstractmethod
     def reference(events: EventStream) -> EventStream | None:
         """The other events whose pairs count as observed, beside those of the part itself."""
+
+    @staticmethod
+    @abstractmethod
+    def places(events: EventStream, rng: np.random.Generator) -> Places:
+        """Where rows stand among those of their time."""
 
     @abstractmethod
     def own_times(self, src: Array, near: Array, rng: np.random.Generator) -> Array:
@@ -65,10 +72,12 @@ class Recipe(ABC):
     # ------------------------------------------------------------------ steps
     def anchors(self, count: int, salience: float, rng: np.random.Generator) -> Array:
         """Benign events to start from, drawn with weight c^{−3s/2}."""
-        weight = self.material.pair_count.astype(np.float64) ** (PAIR_POWER * salience)
-        total = np.cumsum(weight)
-        drawn: Array = np.searchsorted(total, rng.random(count) * total[-1], side="right")
-        return np.minimum(drawn, len(weight) - 1)
+        if salience not in self._weights:
+            weight = self.material.pair_count.astype(np.float64) ** (PAIR_POWER * salience)
+            self._weights[salience] = np.cumsum(weight)
+        total = self._weights[salience]
+        drawn: Array = np.searchsorted(total, self.lots(count, rng) * total[-1], side="right")
+        return np.minimum(drawn, len(total) - 1)
 
     def moved(self, count: int, salience: float, rng: np.random.Generator) -> tuple[Array, Array]:
         """Anchors, and times from one of the pair's own towards any time of the part."""
@@ -78,8 +87,8 @@ class Recipe(ABC):
     def foreign_partners(
         self, anchors: Array, salience: float, rng: np.random.Generator
     ) -> tuple[Array, Array]:
-        """Anchors and a destination for the source of each that it was not observed with: that of an event up to ten
-        rows away; with probability 1 − s its own."""
+        """Anchors, and a destination for the source of each: that of an event up to ten rows away with which it was not
+        observed; below salience 1 sometimes its own (see `foreign`)."""
         material = self.material
         anchors, dst = anchors.copy(), material.dst[anchors]
         todo = np.flatnonzero(rng.random(len(anchors)) < self.foreign(salience))
@@ -92,7 +101,7 @@ class Recipe(ABC):
         return self.last_resort(anchors, dst, todo, rng)
 
     def foreign_pairs(self, anchors: Array, salience: float, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Two nodes that were not observed together, each drawn by itself; with probability 1 − s the anchor's."""
+        """Two nodes that were not observed together, each drawn by itself; below salience 1 sometimes the anchor's."""
         material = self.material
         src, dst = material.src[anchors], material.dst[anchors]
         todo = np.flatnonzero(rng.random(len(anchors)) < self.foreign(salience))
@@ -101,6 +110,7 @@ class Recipe(ABC):
             todo = todo[self.unfit(src[todo], dst[todo])]
             if not len(todo):
                 break
+        tell_known(len(todo), len(anchors))
         return src, dst
 
     def other_contexts(self, anchors: Array, salience: float, rng: np.random.Generator) -> Array | None:
@@ -124,6 +134,10 @@ class Recipe(ABC):
         return np.where(dst == material.dst[anchors], self.pair_times(anchors, rng), own)
 
     # ------------------------------------------------------------------ where presets may differ
+    def lots(self, count: int, rng: np.random.Generator) -> Array:
+        """Numbers that are uniform on [0, 1)."""
+        return rng.random(count)
+
     def unfit(self, src: Array, dst: Array) -> Array:
         """Whether a pair cannot be a foreign one."""
         return self.material.observed.has(src, dst)
@@ -138,11 +152,20 @@ class Recipe(ABC):
         self,
         anchors: Array,
         dst: Array,
-        todo: Array,  # noqa: ARG002
+        todo: Array,
         rng: np.random.Generator,  # noqa: ARG002
     ) -> tuple[Array, Array]:
         """What becomes of anchors around which everybody is known to the source: the last try stands."""
+        tell_known(len(todo), len(anchors))
         return anchors, dst
+
+
+def tell_known(known: int, count: int) -> None:
+    """Say so where strangers were wanted and there are none."""
+    if known:
+        logger.warning(
+            "%d of %d injected events have a pair that is known: no other was found.", known, count
+        )
 
 
 def towards(start: Array, target: Array, salience: float, tick: float) -> Array:

@@ -47,13 +47,14 @@ class Rows:
         pause[order[start[1:] - 1]] = np.nan
         return pause
 
-    def pause_of(self, anchors: Array, rng: np.random.Generator) -> Array:
-        """For each anchor a random pause of its pair; NaN for a pair that acts once."""
+    def pause_of(self, anchors: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+        """For each anchor a random pause of its pair, by its two ends; it ends at NaN for a pair that acts once."""
         order, start = self._by_pair
         pair = self._pairs[0][anchors]
         pauses = start[pair + 1] - start[pair] - 1
         which = np.floor(rng.random(len(anchors)) * np.maximum(pauses, 1)).astype(np.int64)
-        return np.asarray(self.pause[order[start[pair] + which]])
+        event = order[start[pair] + which]
+        return self.t[event], self.t[event] + self.pause[event]
 
     @cached_property
     def _pairs(self) -> tuple[Array, Array]:

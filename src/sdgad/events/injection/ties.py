@@ -13,21 +13,20 @@ from sdgad.events.stream import Array
 
 @dataclass(frozen=True, eq=False)
 class Shapes:
-    """How an event is tied: `crowd` rows have its time, `siblings` of them its source too, `copies` its destination too.
+    """How events are tied: `crowd` rows have their time; `siblings` of them their source too, with `partners` destinations;
+    `copies` their destination too.
 
-    All three count the event itself; `t` is the time of the real event that has this shape.
+    All count the event itself; `t` is the time of the real event that has this shape.
     """
 
     crowd: Array
     siblings: Array
+    partners: Array
     copies: Array
     t: Array
 
     def __len__(self) -> int:
         return len(self.crowd)
-
-    def take(self, rows: Array) -> Shapes:
-        return Shapes(self.crowd[rows], self.siblings[rows], self.copies[rows], self.t[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +37,7 @@ class Ties:
     crowd: Array  # rows per instant
     own: Array  # source · instants + instant, sorted, distinct
     own_count: Array
+    own_partners: Array  # distinct destinations
     triple: Array  # pair · instants + instant, sorted, distinct
     triple_count: Array
     pairs: Array  # ordered pairs, sorted, distinct
@@ -51,10 +51,12 @@ class Ties:
         own, own_count = np.unique(src * len(instants) + when, return_counts=True)
         key = pair * len(instants) + when
         triple, place, triple_count = np.unique(key, return_inverse=True, return_counts=True)
-        crowd = np.bincount(when, minlength=len(instants))
+        known, moment = np.divmod(triple, len(instants))
+        partners = np.bincount(np.searchsorted(own, pairs[known] // nodes * len(instants) + moment))
         return cls(
-            instants, crowd, own, own_count, triple, triple_count, pairs, nodes, np.unique(place[benign])
-        )
+            instants, np.bincount(when), own, own_count, partners, triple, triple_count, pairs, nodes,
+            np.unique(place[benign]),
+        )  # fmt: skip
 
     # ------------------------------------------------------------------ shapes of real events
     def draw_shapes(self, rows: int, rng: np.random.Generator) -> Shapes:
@@ -65,25 +67,20 @@ class Ties:
         """
         real = self.triple_count[self.benign]
         copies, size = divided(rows, np.bincount(real), rng)
-        by_size = np.lexsort((self._siblings(self.benign), real))
+        by_size = np.lexsort((self.own_count[self._own(self.benign)], real))
         low, high = (np.searchsorted(real[by_size], size, side=side) for side in ("left", "right"))
-        even = (rng.permutation(len(size)) + rng.random(len(size))) / len(size)  # few draws, evenly spread
-        place = low + np.floor(even * (high - low)).astype(np.int64)
+        place = low + np.floor(evenly(len(size), rng) * (high - low)).astype(np.int64)
         triple = self.benign[by_size[np.minimum(place, len(by_size) - 1)]]
-        instant = self.triple[triple] % len(self.instants)
-        return Shapes(self.crowd[instant], self._siblings(triple), copies, self.instants[instant])
+        instant, own = self.triple[triple] % len(self.instants), self._own(triple)
+        return Shapes(
+            self.crowd[instant], self.own_count[own], self.own_partners[own], copies, self.instants[instant]
+        )
 
-    def _siblings(self, triple: Array) -> Array:
-        """Rows of each triple's source at its time."""
+    def _own(self, triple: Array) -> Array:
+        """Where the source and time of each triple stand in `own`."""
         pair, instant = np.divmod(self.triple[triple], len(self.instants))
-        src = self.pairs[pair] // self.nodes
-        return self.own_count[np.searchsorted(self.own, src * len(self.instants) + instant)]
-
-    def most_siblings(self, src: Array) -> Array:
-        """For each source, the most rows that it has at one time."""
-        most = np.zeros(self.nodes, np.int64)
-        np.maximum.at(most, self.own // len(self.instants), self.own_count)
-        return most[src]
+        own: Array = np.searchsorted(self.own, self.pairs[pair] // self.nodes * len(self.instants) + instant)
+        return own
 
     # ------------------------------------------------------------------ habits
     @cached_property
@@ -107,17 +104,28 @@ class Ties:
     @cached_property
     def gaps(self) -> Array:
         """All gaps between one source's consecutive instants; where there is none, those of the stream."""
-        gaps = self.own_gap[~np.isnan(self.own_gap)]
-        return gaps if len(gaps) else np.append(np.diff(self.instants), 1.0)
+        begin, end = self._stretches
+        return end - begin
 
-    def time_of(self, src: Array, rng: np.random.Generator) -> Array:
-        """For each source one of its own instants."""
-        start, count = self.own_start[src], np.diff(self.own_start)[src]
-        which = start + np.floor(rng.random(len(src)) * count).astype(np.int64)
-        return np.asarray(self.own_time[np.minimum(which, len(self.own) - 1)])
+    @cached_property
+    def _stretches(self) -> tuple[Array, Array]:
+        """Where each of these gaps begins, and where it ends."""
+        known = np.flatnonzero(~np.isnan(self.own_gap))
+        if len(known):
+            return self.own_time[known], self.own_time[known + 1]
+        return self.instants, np.append(self.instants[1:], self.instants[-1] + 1.0)
 
-    def gap_of(self, src: Array, rng: np.random.Generator) -> Array:
-        """For each source one of its own gaps; for one with a single instant, anybody's."""
+    def gap_of(self, src: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+        """For each source one of its own gaps, by its two ends; for one with a single instant, anybody's."""
         start, count = self.own_start[src], np.diff(self.own_start)[src] - 1
-        own = self.own_gap[start + np.floor(rng.random(len(src)) * np.maximum(count, 1)).astype(np.int64)]
-        return np.where(count > 0, own, rng.choice(self.gaps, len(src)))
+        anybody = rng.integers(len(self.gaps), size=len(src))
+        begin, end = (ends[anybody] for ends in self._stretches)
+        own = start + np.floor(rng.random(len(src)) * np.maximum(count, 1)).astype(np.int64)
+        known = own[count > 0]
+        begin[count > 0], end[count > 0] = self.own_time[known], self.own_time[known + 1]
+        return begin, end
+
+
+def evenly(count: int, rng: np.random.Generator) -> Array:
+    """Uniform numbers, one in each of `count` equal parts of [0, 1), in random order."""
+    return np.asarray((rng.permutation(count) + rng.random(count)) / max(count, 1))
