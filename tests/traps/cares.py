@@ -107,9 +107,9 @@ CARES = [
         f"{_TIME}injected_times_lie_on_the_clock_of_the_stream",
     ),
     Care(
-        6, "a pair is moved to any time", "events/injection/clean.py",
-        "return self.material.observed.since_of(self.material.src[anchors], self.material.dst[anchors])",
-        "return np.full(len(anchors), -np.inf)",
+        6, "a pair is moved to any time", "events/injection/observed.py",
+        "return float(self.since[place]) if self.pair[place] == pair else -np.inf",
+        "return -np.inf",
         f"{_TIME}a_moved_pair_has_been_seen_before",
     ),
     Care(

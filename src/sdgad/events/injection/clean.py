@@ -36,7 +36,7 @@ class Clean(Recipe):
     def __init__(self, material: Material) -> None:
         super().__init__(material)
         self._hour = 3600 / material.clock.seconds
-        self._seats = Seats(material.ties, material.grid, self._hour)
+        self._seats = Seats(material.ties, material.grid, material.observed, self._hour)
         self._t = np.repeat(material.ties.instants, material.ties.crowd)
 
     @staticmethod

@@ -12,6 +12,16 @@ from sdgad.events.stream import Array, FeatureColumn
 CANDIDATES = 10  # of which the published recipe takes the farthest
 _DECIMALS = 6
 _NEIGHBOURS, _ATTEMPTS = 20, 10  # for features that must not be a copy
+_WIDTHS = (
+    1,
+    1,
+    2,
+    4,
+    8,
+    16,
+    32,
+    64,
+)  # neighbours to either side between which a number that nobody has is looked for
 
 Distance = Callable[[Array, Array], Array]  # own [n, 1, d] and others [n, c, d] → [n, c]
 
@@ -67,8 +77,8 @@ def unrepeated(
 ) -> Array:
     """What no two real events share is not shared by an injected one either.
 
-    A number that occurs once becomes one between its two neighbours among the real ones, with as many decimals as the
-    column has. Features that occur once as a whole, though each of them is common, get a neighbouring real value in one
+    A number that occurs once becomes another one between its neighbours among the real ones, with as many decimals as
+    the column has. Features that occur once as a whole, though each of them is common, get a neighbouring real value in one
     column. Values that real events repeat stay, and so do categories.
     """
     numbers = [j for j, feature in enumerate(features) if not feature.categorical]
@@ -81,9 +91,7 @@ def unrepeated(
             continue
         place = np.minimum(np.searchsorted(values, made[:, j]), len(values) - 1)
         single = (values[place] == made[:, j]) & (count[place] == 1)
-        low, high = values[np.maximum(place - 1, 0)], values[np.minimum(place + 1, len(values) - 1)]
-        drawn = low + (high - low) * rng.random(len(place))
-        made[single, j] = np.round(drawn, _decimals(values))[single]
+        made[single, j] = _between(values, place[single], rng)
     varied = sorted((j for j in columns if len(columns[j][0]) > 1), key=lambda j: -len(columns[j][0]))
     for j in varied:
         values = columns[j][0]
@@ -98,6 +106,19 @@ def unrepeated(
             fresh = [key not in there for key in _keys(other)]
             made[copied[fresh]] = other[fresh]
     return made
+
+
+def _between(values: Array, place: Array, rng: np.random.Generator) -> Array:
+    """Numbers near those at these places that are none of them, from as close by as there are any left."""
+    drawn, todo, decimals = values[place], np.arange(len(place)), _decimals(values)
+    for width in _WIDTHS:
+        low = values[np.maximum(place[todo] - width, 0)]
+        high = values[np.minimum(place[todo] + width, len(values) - 1)]
+        drawn[todo] = np.round(low + (high - low) * rng.random(len(todo)), decimals)
+        todo = todo[np.isin(drawn[todo], values)]
+        if not len(todo):
+            break
+    return drawn
 
 
 def _keys(msg: Array) -> list[bytes]:

@@ -44,6 +44,11 @@ class Observed:
         """The first time of observed pairs."""
         return self.since[self._place(src * self.nodes + dst)]
 
+    def first(self, pair: int) -> float:
+        """The first time of a pair; −∞ if it was never observed, for then any time will do."""
+        place = int(self._place(np.array(pair)))
+        return float(self.since[place]) if self.pair[place] == pair else -np.inf
+
     def _place(self, pair: Array) -> Array:
         return np.minimum(np.searchsorted(self.pair, pair), len(self.pair) - 1)
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sdgad.events.injection.grid import Grid
+from sdgad.events.injection.observed import Observed
 from sdgad.events.injection.ties import Ties
 from sdgad.events.stream import Array
 
@@ -27,7 +28,8 @@ class Shape(NamedTuple):
 
 
 class Seats:
-    """Gives out times, one by one; a pair never gets the same one twice, nor one that it has already.
+    """Gives out times, one by one; a pair never gets the same one twice, nor one that it has already, nor one from
+    before it was first seen.
 
     For an event that is to have the given shape, in order:
 
@@ -38,8 +40,9 @@ class Seats:
     Of those that fit, as round as the real one if possible, the one closest to the time that is wanted.
     """
 
-    def __init__(self, ties: Ties, grid: Grid, hour: float) -> None:
+    def __init__(self, ties: Ties, grid: Grid, observed: Observed, hour: float) -> None:
         self._ties = ties
+        self._observed = observed
         self._grid = grid
         self._hour = hour
         self._rung = grid.roundness(ties.instants)
@@ -105,8 +108,9 @@ class Seats:
 
     def _alone(self, pair: int, wanted: float, rung: int) -> float:
         ties, grid = self._ties, self._grid
-        first, last = float(ties.instants[0]), float(ties.instants[-1])
-        start = grid.near(wanted, rung)
+        last, since = float(ties.instants[-1]), self._observed.first(pair)
+        first = max(float(ties.instants[0]), since)
+        start = grid.near(max(wanted, first), rung)
         step = grid.step(rung)
         shared: float | None = None  # where no time is left to itself
         for distance in range(2 * _STEPS):
@@ -120,8 +124,8 @@ class Seats:
         return min(max(start, first), last) if shared is None else shared
 
     def _free(self, pair: int, time: float) -> bool:
-        """Whether the pair has no event at this time, real or injected."""
-        if (pair, time) in self._taken:
+        """Whether the pair has been seen by this time, and has no event at it, real or injected."""
+        if time <= self._observed.first(pair) or (pair, time) in self._taken:
             return False
         ties = self._ties
         number = int(np.searchsorted(ties.pairs, pair))
