@@ -25,6 +25,9 @@ from sdgad.events.write import write_events, write_table
 
 FORMATS = ["parquet", "csv", "tsv", "jsonl", "csv.gz"]
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6)
+PANDAS_TEXT = st.text(  # pandas reads a field as ended by a NUL
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=6
+)
 FLOAT32 = st.floats(width=32, allow_infinity=False)
 
 
@@ -198,7 +201,8 @@ def test_text_without_types_gets_types_where_the_format_has_them(form: str, tmp_
 @settings(max_examples=100, deadline=None)
 @given(
     st.lists(
-        st.tuples(st.none() | TEXT, st.floats(allow_nan=False), st.none() | st.integers(0, 9)), min_size=1
+        st.tuples(st.none() | PANDAS_TEXT, st.floats(allow_nan=False), st.none() | st.integers(0, 9)),
+        min_size=1,
     )
 )
 def test_csv_agrees_with_pandas(rows: list[tuple[Any, Any, Any]]) -> None:
