@@ -209,7 +209,7 @@ def dormant_wakes(town: Town, plan: Incidents, rng: np.random.Generator) -> Paym
     src, dst = town.sleepers[plan.incident], partner[plan.incident]
     t = plan.times(start, 12 * MINUTE, rng)
     much = rng.uniform(np.log(8), np.log(15), len(plan))
-    amount = town.people.level[src] + much[plan.incident] + rng.spawn(1)[0].normal(0, 0.05, len(src))
+    amount = town.people.level[src] + much[plan.incident]
     return Payments(src, dst, t, amount, town.people.channel(dst, rng), _mark("dormant-wakes", len(src)))
 
 
