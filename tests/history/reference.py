@@ -55,6 +55,19 @@ class Reference:
         last = self.history(event, node)[-length:]
         return [None] * (length - len(last)) + [(past, self.seconds(event, past)) for past in last]
 
+    def hop(
+        self, event: Event, past: Event, node: int, length: int, *, at: str, reach: int
+    ) -> list[tuple[Event, float] | None]:
+        """The last events of the other node of a past event of `node`: of those that it saw, or that `event` sees.
+
+        Older ones than the last `reach` that `event` sees at all are left out.
+        """
+        viewer = past if at == "event" else event
+        recent = self.visible(event)[-reach:]
+        last = self.history(viewer, past.partner_of(node))[-length:]
+        last = [other for other in last if other in recent]
+        return [None] * (length - len(last)) + [(other, self.seconds(viewer, other)) for other in last]
+
     def context(self, event: Event) -> dict[str, float]:
         """Every context feature by name, before standardisation."""
         of = {"src": self.history(event, event.src), "dst": self.history(event, event.dst)}

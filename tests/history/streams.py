@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import torch
 from hypothesis import strategies as st
+from torch import Tensor
 
 from sdgad.events.clock import Clock
 from sdgad.history.index import HistoryIndex, Ties
-from sdgad.history.window import Window
+from sdgad.history.window import Tensors, Window
 
 from .reference import Event, Reference
 
@@ -104,6 +105,19 @@ def everything(index: HistoryIndex, history: int) -> Window:
     return index.rows(torch.arange(len(index)), history)
 
 
+def tensors(batch: Tensors) -> dict[str, Tensor]:
+    """All that a Window holds, by name: `node`, …, `hop.node`, …"""
+    found: dict[str, Tensor] = {}
+    for name, value in vars(batch).items():
+        if isinstance(value, Tensors):
+            found |= {f"{name}.{inner}": tensor for inner, tensor in tensors(value).items()}
+        elif value is not None:
+            found[name] = value
+    return found
+
+
 def assert_same_bits(one: Window, other: Window) -> None:
-    for name, value in vars(one).items():
-        assert torch.equal(value, getattr(other, name)), name
+    found = tensors(other)
+    assert tensors(one).keys() == found.keys()
+    for name, value in tensors(one).items():
+        assert torch.equal(value, found[name]), name

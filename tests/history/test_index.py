@@ -12,8 +12,9 @@ from sdgad.errors import InputError
 from sdgad.events.clock import Clock
 from sdgad.history.context import NAMES
 from sdgad.history.index import HistoryIndex, Ties
+from sdgad.history.needs import Needs
 
-from .streams import TIES, Stream, everything, streams
+from .streams import TIES, Stream, everything, streams, tensors
 
 both_rules = pytest.mark.parametrize("ties", TIES)
 
@@ -159,9 +160,11 @@ def test_the_device_does_not_matter(ties: Ties) -> None:
     rng = np.random.default_rng(0)
     src, dst, t = rng.integers(0, 9, 900), rng.integers(0, 9, 900), np.sort(rng.integers(0, 10**6, 900))
     here, there = (HistoryIndex(src, dst, t, ties=ties, device=device) for device in ("cpu", "cuda"))
-    expected, window = everything(here, 5), there.rows(torch.arange(900, device="cuda"), 5)
-    for name, value in vars(expected).items():
-        torch.testing.assert_close(getattr(window, name).cpu(), value)
+    needs = Needs(hop=3, reach=100, time=True)
+    expected = here.rows(torch.arange(900), 5, needs)
+    window = there.rows(torch.arange(900, device="cuda"), 5, needs)
+    for name, value in tensors(expected).items():
+        torch.testing.assert_close(tensors(window)[name].cpu(), value)
     real = there.stored(torch.arange(900, device="cuda"))
     copy = there.hypothetical(real.node[:, 0], real.node[:, 1], real.time, real.before)
     assert torch.equal(copy.position, real.position)

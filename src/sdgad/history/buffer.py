@@ -1,14 +1,11 @@
 """HistoryBuffer: the past of a live stream; its Windows are those of the index, bit for bit.
 
-Per node a ring of its last K = max(L, 10) events, counters and decayed rates; per pair its counters; the stream's
-own rate. Under strict ties the events of the current tick wait until time moves on, since those of one time never
-see each other.
+Under strict ties the events of the current tick wait until time moves on, since those of one time never see each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,17 +13,20 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from sdgad.errors import InputError
 from sdgad.events.clock import Clock
-from sdgad.history.context import PHASE_NAMES, RECENT, Past, context_names, describe
-from sdgad.history.grouping import Array
-from sdgad.history.growing import GrowingArrays
-from sdgad.history.index import HistoryIndex, Ties
+from sdgad.history.context import PHASE_NAMES, context_names, describe
+from sdgad.history.entering import Entering
+from sdgad.history.index import HistoryIndex
+from sdgad.history.live_past import LivePast
 from sdgad.history.log import EventLog
-from sdgad.history.pairs import PairTable
-from sdgad.history.retention import Lives, Retention
-from sdgad.history.rings import NodeRings
+from sdgad.history.needs import NONE, Needs
+from sdgad.history.positions import Ties
+from sdgad.history.retention import Lives, Note, Retention
 from sdgad.history.runs import runs
-from sdgad.history.stream_rate import SCALES, StreamRate
+from sdgad.history.span import Span
+from sdgad.history.state import Array, State, Together
+from sdgad.history.tick import Tick
 from sdgad.history.window import Window, WindowShape
 
 
@@ -45,9 +45,6 @@ class Rows:
         return Rows(self.slot[part], self.t[part], self.msg[part])
 
 
-LivesBefore = tuple[Array, dict[str, Array], dict[str, float]]  # slots, and what was known of their lives
-
-
 @dataclass(frozen=True)
 class Look:
     """Events that were looked at and may now enter the history."""
@@ -56,15 +53,16 @@ class Look:
     life: Array  # [n, 2] what Windows call the endpoints
     seconds: Array  # [n] since the stream began
     window: Window
-    lives: LivesBefore | None  # under a retention
+    lives: Note | None  # as they were before, under a retention
 
 
-class HistoryBuffer:
-    """The past of every node of a live stream.
+class HistoryBuffer(Together[Look]):
+    """The past of every node of a live stream: a State of what is past, of what waits, and of which nodes are remembered.
 
     `push` gives the Windows of new events and makes them past. It is made of `runs` (events that need not see
     each other), `look` and `enter`, for a caller who decides which events enter. A node's slot is a small number of
-    the caller's choice. Under a `retention`, slots are given back by `forgotten`.
+    the caller's choice. Under a `retention`, slots are given back by `forgotten`. `needs` is what Windows hold beyond
+    the recent past of their endpoints.
     """
 
     def __init__(
@@ -76,30 +74,28 @@ class HistoryBuffer:
         ties: Ties = "strict",
         context: bool = True,
         retention: Retention | None = None,
+        needs: Needs = NONE,
     ) -> None:
         self.clock = clock or Clock()
         self.strict = ties == "strict"
         self.history = history
+        self.needs = needs
         self.context_names = context_names(self.clock) if context else ()
-        width = len(self.context_names)
-        self._nodes = NodeRings(max(history, RECENT), msg_width, width)
+        phases = len(PHASE_NAMES) if context and self.clock.wall_clock else 0
+        self.shape = WindowShape(history, msg_width, len(self.context_names), phases)  # of its Windows
         retention = retention or Retention()
+        if needs.hop and needs.at == "root" and retention.bounded:
+            raise InputError(
+                "Second hops as they are now need the past of every node: leave out max_nodes and max_age."
+            )
         self._pair_age = retention.max_age
-        self._pairs = PairTable(retention.max_age or np.inf)
-        self._stream = StreamRate()
+        self._span = Span()
+        self._known = LivePast(self.shape, retention.max_age, needs)
+        self._nodes = self._known.nodes
+        self._tick = Tick(msg_width, len(self.context_names))
         self._lives = Lives(retention) if retention.bounded else None
-        self._tick = GrowingArrays(
-            {
-                "slot": (np.int64, (2,)),
-                "life": (np.int64, (2,)),
-                "seconds": (float, ()),
-                "msg": (np.float32, (msg_width,)),
-                "context": (np.float32, (width,)),
-            }
-        )
-        self._origin: Any = None  # time of the first event, in its own type, so that differences are exact
-        self.newest: Any = None  # time of the last event that was looked at
-        self.events = 0  # that have entered
+        parts: list[State[Any]] = [self._span, self._known, self._tick]
+        super().__init__(parts if self._lives is None else [*parts, self._lives])
 
     @classmethod
     def from_log(
@@ -111,23 +107,36 @@ class HistoryBuffer:
         ties: Ties = "strict",
         context: bool = True,
         retention: Retention | None = None,
+        needs: Needs = NONE,
     ) -> HistoryBuffer:
         """The buffer after all events of a log, whose node numbers become its slots."""
-        buffer = cls(history, log.msg.shape[1], clock=clock, ties=ties, context=context, retention=retention)
+        buffer = cls(
+            history,
+            log.msg.shape[1],
+            clock=clock,
+            ties=ties,
+            context=context,
+            retention=retention,
+            needs=needs,
+        )
         if len(log):
             buffer._fill(log, ties)
         return buffer
 
     @property
-    def shape(self) -> WindowShape:
-        """The widths of its Windows."""
-        phases = len(PHASE_NAMES) if self.context_names and self.clock.wall_clock else 0
-        return WindowShape(self.history, self._tick["msg"].shape[1], len(self.context_names), phases)
+    def newest(self) -> Any:
+        """Time of the last event that was looked at."""
+        return self._span.newest
+
+    @property
+    def events(self) -> int:
+        """How many have entered."""
+        return self._span.events
 
     @property
     def pairs(self) -> int:
         """Pairs that are held, among them those that `forgotten` would clear away."""
-        return len(self._pairs)
+        return len(self._known.pairs)
 
     @property
     def remembered(self) -> int | None:
@@ -138,6 +147,11 @@ class HistoryBuffer:
     def waiting(self) -> int:
         """Events of the current tick."""
         return len(self._tick)
+
+    @property
+    def room_of_recent_events(self) -> int:
+        """Bytes that are taken for second hops now; `recent.most_bytes` says how many it can become."""
+        return 0 if self._known.recent is None else self._known.recent.room
 
     def window_of_nothing(self) -> Window:
         """A Window without events."""
@@ -157,46 +171,47 @@ class HistoryBuffer:
 
     def runs(self, rows: Rows, *, alone: bool = False) -> Iterator[slice]:
         """Parts of a batch to be looked at together; `alone`: not even in the stream's rate they see each other."""
+        # whose second hops are those of now see each other through their neighbours too
+        alone |= self.needs.hop > 0 and self.needs.at == "root"
         return runs(rows.slot, rows.t, strict=self.strict, newest=self.newest, alone=alone)
 
     def look(self, rows: Rows) -> Look:
         """The Windows of one run; time moves on to it, but nothing has entered yet."""
-        if self._origin is None:
-            self._origin = rows.t[0]
+        if self._span.origin is None:
+            self._span.origin = rows.t[0]
         if len(self._tick) and rows.t[0] != self.newest:
-            everyone = np.arange(len(self._tick))
-            self._tick.remember(everyone)
-            self._commit(self._tick.take(everyone))
-            self._tick.resize(0)
-        self.newest = rows.t[-1]
+            self._commit(self._tick.release())
+        self._span.newest = rows.t[-1]
         self._nodes.resize(max(len(self._nodes), int(rows.slot.max()) + 1))
-        seconds = self._seconds(rows.t)
-        before = self._lives_of(np.unique(rows.slot))
+        seconds = self.seconds(rows.t)
+        before = None if self._lives is None else self._lives.note(np.unique(rows.slot))
         life = self._live(rows.slot, seconds)
         context = torch.zeros(len(rows), 0)
         if self.context_names:
+            past = self._known.of(rows.slot, life, rows.t, seconds, strict=self.strict)
             origin = float(self._origin) * self.clock.seconds
-            context = describe(
-                self._past(rows, life, seconds), torch.from_numpy(seconds + origin), self.clock
-            )
+            context = describe(past, torch.from_numpy(seconds + origin), self.clock)
         return Look(rows, life, seconds, self._window(rows, life, seconds, context), before)
 
     def enter(self, look: Look, keep: Array | None = None) -> None:
         """The events of a run, or those of them to `keep`, become past."""
         kept = np.arange(len(look.rows)) if keep is None else np.flatnonzero(keep)
         life = look.life[kept]
-        if look.lives is not None and len(kept) < len(look.rows):
-            life = self._relive(look, kept)
-        entering = {
-            "slot": look.rows.slot[kept],
-            "life": life,
-            "seconds": look.seconds[kept],
-            "msg": look.rows.msg[kept],
-            "context": look.window.context.numpy()[kept],
-        }
+        if self._lives is not None and look.lives is not None and len(kept) < len(look.rows):
+            # lives as if only these had come: who is left out keeps nobody alive and makes nobody old
+            self._lives.go_back(look.lives)
+            life = self._live(look.rows.slot[kept], look.seconds[kept])
+        entering = Entering(
+            slot=look.rows.slot[kept],
+            life=life,
+            seconds=look.seconds[kept],
+            msg=look.rows.msg[kept],
+            context=look.window.context.numpy()[kept],
+        )
         waiting = (look.rows.t[kept] == self.newest) & self.strict
-        self._commit({name: column[~waiting] for name, column in entering.items()})
-        self._tick.append({name: column[waiting] for name, column in entering.items()})
+        for which, become in ((~waiting, self._commit), (waiting, self._tick.enter)):
+            if which.any():
+                become(entering.take(which))
 
     def forgotten(self) -> Array:
         """Slots whose nodes are not remembered any more: they are free now, and nothing is left of them."""
@@ -204,104 +219,68 @@ class HistoryBuffer:
             return np.empty(0, np.int64)
         alive = self._lives.alive()
         free = np.flatnonzero(~alive)
-        self._pairs.keep(self._lives.nodes["life"][alive], self._lives.now)
+        self._known.pairs.keep(self._lives.nodes["life"][alive], self._lives.now)
         self._lives.nodes.clear(free)
         self._nodes.clear(free)
         return free
 
     # ------------------------------------------------------------------ what is known
-    def _seconds(self, t: Array) -> Array:
-        return np.asarray((t - self._origin) * self.clock.seconds, np.float64)
+    @property
+    def _origin(self) -> Any:
+        return self._span.origin
+
+    def seconds(self, t: Array) -> Array:
+        """Times since the first event; a difference of the times themselves, so that it is exact."""
+        if len(t) == 0:
+            return np.empty(0)
+        origin = t[0] if self._origin is None else self._origin
+        return np.asarray((t - origin) * self.clock.seconds, np.float64)
 
     def _live(self, slot: Array, seconds: Array) -> Array:
         """The nodes in the slots; where another one lived before, nothing is left of it."""
         if self._lives is None:
             self._nodes["life"][slot] = slot
             return slot
-        touched = np.unique(slot)
-        self._lives.nodes.remember(touched)
-        self._nodes.remember(touched)
+        self._nodes.remember(np.unique(slot))
         life = self._lives.assign(slot[:, 0], slot[:, 1], seconds)
         self._nodes.clear(np.unique(slot[self._nodes["life"][slot] != life]))
         self._nodes["life"][slot] = life
         return life
 
-    def _lives_of(self, slots: Array) -> LivesBefore | None:
-        if self._lives is None:
-            return None
-        self._lives.nodes.resize(len(self._nodes))
-        return slots, self._lives.nodes.take(slots), self._lives.scalars()
-
-    def _relive(self, look: Look, kept: Array) -> Array:
-        """Lives as if only these had come: who is left out keeps nobody alive and makes nobody old."""
-        assert self._lives is not None
-        assert look.lives is not None
-        slots, nodes, scalars = look.lives
-        self._lives.nodes.put(slots, nodes)
-        self._lives.set_scalars(scalars)
-        return self._live(look.rows.slot[kept], look.seconds[kept])
-
-    def _past(self, rows: Rows, life: Array, seconds: Array) -> Past:
-        """Counts, gaps and rates as the index has them (`HistoryIndex.context`)."""
-        nodes, slot = self._nodes, rows.slot
-        count_pair, count_same, last_pair = self._pairs.between(life[:, 0], life[:, 1], seconds)
-        last_stream, rate_stream = self._stream.before(rows.t, seconds, strict=self.strict)
-        role = np.stack([nodes["as_source"][slot[:, 0]], nodes["as_destination"][slot[:, 1]]], 1)
-        count, scales = nodes["count"][slot], torch.from_numpy(-SCALES)
-
-        def since(then: Array) -> Tensor:
-            now = seconds.reshape(-1, *[1] * (then.ndim - 1))
-            return torch.from_numpy((now - then).clip(min=0))
-
-        def counted(numbers: Array) -> Tensor:
-            return torch.from_numpy(numbers).double()
-
-        gap, gap_stream = since(nodes.time_of_last(slot)), since(last_stream)
-        return Past(
-            count=counted(count),
-            count_role=counted(role),
-            count_pair=counted(count_pair),
-            count_same=counted(count_same),
-            partners=counted(nodes["partners"][slot]),
-            gap=gap,
-            gap_recent=since(nodes.time_of_last(slot, RECENT)),
-            gap_pair=since(last_pair),
-            gap_stream=gap_stream,
-            age=torch.where(torch.from_numpy(count > 0), since(nodes["first"][slot]), 0.0),
-            rate=torch.from_numpy(nodes["rate"][slot]) * torch.exp(gap[..., None] / scales),
-            rate_stream=torch.from_numpy(rate_stream) * torch.exp(gap_stream[:, None] / scales),
-        )
-
     def _window(self, rows: Rows, life: Array, seconds: Array, context: Tensor) -> Window:
-        nodes, slot = self._nodes, rows.slot[:, :, None]
-        back = np.arange(self.history, 0, -1)
-        count = nodes["count"][slot]
-        mask, place = count >= back, (count - back) % nodes.length
-        gap = np.where(mask, seconds[:, None, None] - nodes["past_time"][slot, place], 0.0)
+        more: dict[str, Any] = {}
+        if self.needs.stamped:
+            number = self.events + self.waiting + np.arange(len(rows))
+            more |= {"time": torch.from_numpy(seconds), "event": torch.from_numpy(number)}
+        if self.needs.hop:
+            more["hop"] = self._known.hop(rows.slot, seconds, self.events + self._seen(rows.t))
         return Window(
             node=torch.from_numpy(life.copy()),
             msg=torch.from_numpy(np.ascontiguousarray(rows.msg)),
             context=context,
-            past_node=torch.from_numpy(np.where(mask, nodes["past_node"][slot, place], -1)),
-            past_gap=torch.from_numpy(gap.astype(np.float32)),
-            past_msg=torch.from_numpy(nodes["past_msg"][slot, place]),
-            past_context=torch.from_numpy(nodes["past_context"][slot, place]),
-            mask=torch.from_numpy(mask),
+            **self._known.histories(rows.slot, seconds),
+            **more,
         )
 
+    def _seen(self, t: Array) -> Array:
+        """How many events of a run each of them may see."""
+        number = np.arange(len(t))
+        if not self.strict:
+            return number
+        return np.maximum.accumulate(np.where(np.append(True, t[1:] != t[:-1])[: len(t)], number, 0))
+
     # ------------------------------------------------------------------ what becomes known
-    def _commit(self, events: Mapping[str, Array]) -> None:
+    def _commit(self, events: Entering) -> None:
         """Events that do not see each other become past."""
-        life, seconds = events["life"], events["seconds"]
-        if len(seconds):
-            self._nodes.enter(events, self._pairs.meet(life[:, 0], life[:, 1], seconds))
-            self._stream.count(seconds)
-            self.events += len(seconds)
+        events.first = self.events
+        self._known.enter(events)
+        self._span.enter(events)
 
     def _fill(self, log: EventLog, ties: Ties) -> None:
-        self._origin, self.newest = log.t[0], log.t[-1]
+        span = self._span
+        span.origin, span.newest = log.t[0], log.t[-1]
         slot = life = np.stack([log.src, log.dst], 1)
-        seconds = self._seconds(log.t)
+        seconds = self.seconds(log.t)
         here = node = np.arange(int(slot.max()) + 1)
         if self._lives is not None:
             life = self._lives.assign(log.src, log.dst, seconds)
@@ -318,66 +297,9 @@ class HistoryBuffer:
             pair_age=self._pair_age,
         )
         before = int(np.searchsorted(log.t, log.t[-1])) if self.strict else len(log)
-        tail = index.tail(torch.from_numpy(node), before, self._nodes.length)
         self._nodes.resize(int(slot.max()) + 1)
-        self._nodes.fill(here, node, tail)
-        pairs = (tail.pair_nodes, tail.pair_count, tail.pair_forward, tail.pair_last)
-        self._pairs.fill(*(part.numpy() for part in pairs))
-        self._pairs.keep(node, seconds[-1])
-        self._stream.time, self._stream.rate = float(tail.stream_time), tail.stream_rate.numpy().copy()
-        self.events = before
-        waiting = {"slot": slot, "life": life, "seconds": seconds, "msg": log.msg}
-        context = index.stored_context(torch.arange(before, len(log))).numpy()
-        self._tick.append({name: column[before:] for name, column in waiting.items()} | {"context": context})
-
-    # ------------------------------------------------------------------ undo
-    @contextmanager
-    def trial(self, *, keep: bool = False) -> Iterator[None]:
-        """Whatever comes within is undone at the end; with `keep` only if it fails."""
-        plain = self._origin, self.newest, self.events, self._stream.time, self._stream.rate
-        lives = None if self._lives is None else self._lives.scalars()
-        groups: list[GrowingArrays | PairTable] = [self._nodes, self._pairs, self._tick]
-        groups += [] if self._lives is None else [self._lives.nodes]
-        for group in groups:
-            group.begin()
-        done = False
-        try:
-            yield
-            done = keep
-        finally:
-            for group in groups:
-                group.settle() if done else group.undo()
-            if not done:
-                self._origin, self.newest, self.events, self._stream.time, self._stream.rate = plain
-                if self._lives is not None and lives is not None:
-                    self._lives.set_scalars(lives)
-
-    # ------------------------------------------------------------------ files
-    def arrays(self) -> dict[str, Array]:
-        """All that it holds, for a file."""
-        out = self._nodes.arrays("nodes.") | self._pairs.rows.arrays("pairs.") | self._tick.arrays("tick.")
-        seen = self._origin is not None
-        out["stream.origin"] = np.array([self._origin] if seen else [])
-        out["stream.newest"] = np.array([self.newest] if seen else [])
-        out["stream.rate"] = self._stream.rate
-        out["stream.time"] = np.array([self._stream.time])
-        out["stream.events"] = np.array([self.events])
-        if self._lives is not None:
-            out |= self._lives.nodes.arrays("lives.")
-            out["lives.state"] = np.array(list(self._lives.scalars().values()), float)
-        return out
-
-    def load(self, arrays: Mapping[str, Array]) -> None:
-        """The inverse of `arrays`; a KeyError or ValueError where they do not fit this buffer."""
-        self._nodes.load(arrays, "nodes.")
-        self._pairs.load(arrays, "pairs.")
-        self._tick.load(arrays, "tick.")
-        self._origin, self.newest = (
-            arrays[name][0] if len(arrays[name]) else None for name in ("stream.origin", "stream.newest")
-        )
-        self._stream.rate = arrays["stream.rate"].copy()
-        self._stream.time = float(arrays["stream.time"][0])
-        self.events = int(arrays["stream.events"][0])
-        if self._lives is not None:
-            self._lives.nodes.load(arrays, "lives.")
-            self._lives.set_scalars(dict(zip(self._lives.scalars(), arrays["lives.state"], strict=True)))
+        self._known.fill(here, node, index, before, seconds[-1])
+        span.events = before
+        waiting = np.arange(before, len(log))
+        context = index.stored_context(torch.from_numpy(waiting)).numpy()
+        self._tick.enter(Entering(slot[before:], life[before:], seconds[before:], log.msg[before:], context))

@@ -15,17 +15,30 @@ FEWEST = 64
 class GrowingArrays:
     """Named arrays of `size` rows each. New rows are zeros; room is made by doubling, so a row costs O(1).
 
-    What is changed after `begin`, given that it was remembered before, can be undone until `settle`.
+    What is changed after `begin`, given that it was remembered before, can be undone until `settle`. In a file the
+    arrays' names begin with `prefix`. Who never has more than `most` rows says so: no room is made for more.
     """
 
-    def __init__(self, columns: Mapping[str, tuple[DTypeLike, tuple[int, ...]]]) -> None:
+    def __init__(
+        self,
+        prefix: str,
+        columns: Mapping[str, tuple[DTypeLike, tuple[int, ...]]],
+        most: int | None = None,
+    ) -> None:
+        self.prefix = prefix
         self.size = 0
+        self._most = np.inf if most is None else most
         self._journal: list[tuple[Array, dict[str, Array]]] | None = None
         self.size_before = 0
         self._columns = {name: np.zeros((0, *shape), dtype) for name, (dtype, shape) in columns.items()}
 
     def __len__(self) -> int:
         return self.size
+
+    @property
+    def room(self) -> int:
+        """Bytes that are taken, for rows to come too."""
+        return sum(array.nbytes for array in self._columns.values())
 
     def __getitem__(self, name: str) -> Array:
         """The rows of one array, to be read and written in place; a later `resize` may move them."""
@@ -35,9 +48,8 @@ class GrowingArrays:
         """Append rows of zeros, or drop the last ones."""
         for name, array in self._columns.items():
             if size > len(array):
-                room = np.zeros(
-                    (max(size + size // 8, 2 * len(array), FEWEST), *array.shape[1:]), array.dtype
-                )
+                rows = int(max(size, min(max(size + size // 8, 2 * len(array), FEWEST), self._most)))
+                room = np.zeros((rows, *array.shape[1:]), array.dtype)
                 room[: self.size] = array[: self.size]
                 self._columns[name] = room
             elif size < self.size:
@@ -93,18 +105,18 @@ class GrowingArrays:
         self.resize(self.size_before)
 
     # ------------------------------------------------------------------ files
-    def arrays(self, prefix: str) -> dict[str, Array]:
+    def arrays(self) -> dict[str, Array]:
         """All rows, for a file."""
-        return {prefix + name: self[name] for name in self._columns}
+        return {self.prefix + name: self[name] for name in self._columns}
 
-    def load(self, arrays: Mapping[str, Array], prefix: str) -> None:
+    def load(self, arrays: Mapping[str, Array]) -> None:
         """The inverse of `arrays`; a missing or misshapen array is a KeyError or ValueError."""
-        found = {name: arrays[prefix + name] for name in self._columns}
+        found = {name: arrays[self.prefix + name] for name in self._columns}
         if len({len(array) for array in found.values()}) != 1:
-            raise ValueError(f"the arrays {prefix}* differ in length")
+            raise ValueError(f"the arrays {self.prefix}* differ in length")
         for name, array in found.items():
             own = self._columns[name]
             if array.shape[1:] != own.shape[1:] or array.dtype != own.dtype:
-                raise ValueError(f"the array {prefix}{name} is not of the expected kind")
+                raise ValueError(f"the array {self.prefix}{name} is not of the expected kind")
         self.resize(0)
         self.append(found)

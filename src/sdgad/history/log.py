@@ -9,7 +9,8 @@ import numpy as np
 import torch
 
 from sdgad.events.clock import Clock
-from sdgad.history.index import HistoryIndex, Ties
+from sdgad.history.index import HistoryIndex
+from sdgad.history.positions import Ties
 from sdgad.history.retention import Lives, Retention
 
 Array = np.ndarray[Any, Any]

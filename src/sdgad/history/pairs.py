@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
+from sdgad.history.entering import Entering
 from sdgad.history.growing import GrowingArrays
+from sdgad.history.state import Array, State
 
-Array = np.ndarray[Any, Any]
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: spreads neighbouring keys (Knuth, vol. 3)
 _NODE_BITS = 31
 
@@ -25,7 +25,7 @@ def nodes_of(key: Array) -> tuple[Array, Array]:
     return key >> _NODE_BITS, key & ((1 << _NODE_BITS) - 1)
 
 
-class PairTable:
+class PairTable(State[Entering]):
     """Rows of `count`, `forward` (of these: from the smaller node to the larger) and `last` (seconds), by pair.
 
     A pair that was silent for more than `age` seconds is new again. An open-addressing hash table with linear
@@ -35,7 +35,8 @@ class PairTable:
     def __init__(self, age: float = np.inf) -> None:
         self._age = age
         self.rows = GrowingArrays(
-            {"key": (np.int64, ()), "count": (np.int64, ()), "forward": (np.int64, ()), "last": (float, ())}
+            "pairs.",
+            {"key": (np.int64, ()), "count": (np.int64, ()), "forward": (np.int64, ()), "last": (float, ())},
         )
         self._rehash(64)
         self._cell_before = self._cell
@@ -54,6 +55,9 @@ class PairTable:
             np.where(known, self.rows[name][row], 0) for name in ("count", "forward", "last")
         )
         return count, np.where(src <= dst, forward, count - forward), last
+
+    def enter(self, rows: Entering) -> None:
+        rows.meeting = self.meet(rows.life[:, 0], rows.life[:, 1], rows.seconds)
 
     def meet(self, src: Array, dst: Array, seconds: Array) -> Array:
         """Count events, those of a pair all at one time; returns which of them are the first of their pair."""
@@ -100,12 +104,10 @@ class PairTable:
         return row
 
     def begin(self) -> None:
-        """What comes from here on can be undone."""
         self.rows.begin()
         self._cell_before = self._cell
 
     def settle(self) -> None:
-        """What came stays."""
         self.rows.settle()
 
     def undo(self) -> None:
@@ -129,9 +131,11 @@ class PairTable:
         self.rows.keep(np.flatnonzero(recent & np.isin(low, nodes) & np.isin(high, nodes)))
         self._rehash(4 * len(self.rows))
 
-    def load(self, arrays: Mapping[str, Array], prefix: str) -> None:
-        """Rows from a file."""
-        self.rows.load(arrays, prefix)
+    def arrays(self) -> dict[str, Array]:
+        return self.rows.arrays()
+
+    def load(self, arrays: Mapping[str, Array]) -> None:
+        self.rows.load(arrays)
         self._rehash(4 * len(self.rows))
 
     def fill(self, nodes: Array, count: Array, forward: Array, last: Array) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
 from sdgad.errors import InputError
+from sdgad.history.entering import Entering
 from sdgad.history.growing import GrowingArrays
+from sdgad.history.state import Array, FewValues
 
-Array = np.ndarray[Any, Any]
 MOST = 2**31 - 1  # lives, so that two of them fit into the key of a pair
 
 
@@ -40,22 +41,28 @@ class Retention:
         return self.max_nodes is not None or self.max_age is not None
 
 
-class Lives:
+class Lives(FewValues[Entering]):
     """Numbers the lives of nodes by first appearance: a node that was forgotten begins a new life.
 
     History then needs no notion of forgetting: what it calls a node is one life of a node.
     """
 
+    values: ClassVar[tuple[str, ...]] = ("count", "generation", "active", "now")
+
     def __init__(self, retention: Retention) -> None:
         self._age = np.inf if retention.max_age is None else retention.max_age
         self._half = None if retention.max_nodes is None else retention.max_nodes // 2
         self.nodes = GrowingArrays(
-            {"life": (np.int64, ()), "last": (float, ()), "generation": (np.int64, ()), "known": (bool, ())}
+            "lives.",
+            {"life": (np.int64, ()), "last": (float, ()), "generation": (np.int64, ()), "known": (bool, ())},
         )
         self.count = 0  # lives so far
         self.generation = 0
         self.active = 0  # nodes in the current generation
         self.now = -np.inf
+
+    def enter(self, rows: Entering) -> None:
+        self.assign(rows.slot[:, 0], rows.slot[:, 1], rows.seconds)
 
     def assign(self, src: Array, dst: Array, seconds: Array) -> Array:
         """`[n, 2]` lives of the endpoints of events in time order, which continue those of earlier calls."""
@@ -86,6 +93,7 @@ class Lives:
 
         last = order[np.append(~again[1:], True)] if len(order) else order
         state = {"life": life[last], "last": time[last], "generation": generation[last]}
+        self.nodes.remember(node[last])
         self.nodes.put(node[last], state | {"known": np.ones(len(last), bool)})
         return life.reshape(-1, 2)
 
@@ -131,15 +139,53 @@ class Lives:
         alive: Array = nodes["known"] & recent
         return alive
 
-    def scalars(self) -> dict[str, float]:
-        """What there is besides the arrays of `nodes`."""
-        return {name: getattr(self, name) for name in ("count", "generation", "active", "now")}
+    # ------------------------------------------------------------------ what was, and files
+    def note(self, nodes: Array) -> Note:
+        """What is known of some nodes, for `go_back`."""
+        self.nodes.resize(max(len(self.nodes), int(nodes.max(initial=-1)) + 1))
+        return Note(nodes, self.nodes.take(nodes), self._plain())
 
-    def set_scalars(self, scalars: Mapping[str, Any]) -> None:
-        self.count, self.generation, self.active = (
-            int(scalars[name]) for name in ("count", "generation", "active")
-        )
-        self.now = float(scalars["now"])
+    def go_back(self, note: Note) -> None:
+        """As if no event had come since; none of other nodes has."""
+        self.nodes.remember(note.nodes)
+        self.nodes.put(note.nodes, note.known)
+        self._set_plain(note.plain)
+
+    def begin(self) -> None:
+        super().begin()
+        self.nodes.begin()
+
+    def settle(self) -> None:
+        super().settle()
+        self.nodes.settle()
+
+    def undo(self) -> None:
+        super().undo()
+        self.nodes.undo()
+
+    def arrays(self) -> dict[str, Array]:
+        return self.nodes.arrays() | {"lives.state": self._plain()}
+
+    def load(self, arrays: Mapping[str, Array]) -> None:
+        self.nodes.load(arrays)
+        self._set_plain(arrays["lives.state"])
+
+    def _plain(self) -> Array:
+        """What there is besides the arrays of `nodes`."""
+        return np.array([getattr(self, name) for name in self.values], float)
+
+    def _set_plain(self, plain: Array) -> None:
+        count, generation, active, now = plain.tolist()
+        self.count, self.generation, self.active, self.now = int(count), int(generation), int(active), now
+
+
+@dataclass(frozen=True)
+class Note:
+    """What was known of the lives of some nodes."""
+
+    nodes: Array
+    known: dict[str, Array]
+    plain: Array
 
 
 def _held(known: Mapping[str, Array], half: slice, generation: int) -> Array:

@@ -7,23 +7,26 @@ from collections.abc import Mapping
 import numpy as np
 
 from sdgad.history.context import RATE_SCALES
-from sdgad.history.grouping import Array
+from sdgad.history.entering import Entering
 from sdgad.history.growing import GrowingArrays
+from sdgad.history.state import Array, State
 from sdgad.history.stream_rate import SCALES
 from sdgad.history.tail import Tail
 
-RINGS = ("past_node", "past_time", "past_msg", "past_context")
 
-
-class NodeRings(GrowingArrays):
+class NodeRings(GrowingArrays, State[Entering]):
     """One row per slot: counters, decayed rates, and rings in which event number i of a node lies at i mod K.
 
-    A place that no event has taken yet holds zeros. `life` is what Windows call the node in the slot.
+    A place that no event has taken yet holds zeros. `life` is what Windows call the node in the slot. `numbered` rings
+    also know which events of the stream they hold, and tell those that enter how a node's events are linked.
     """
 
-    def __init__(self, length: int, msg_width: int, context_width: int) -> None:
+    def __init__(self, length: int, msg_width: int, context_width: int, *, numbered: bool = False) -> None:
         self.length = length
+        self.numbered = numbered
+        self._rings = ("past_node", "past_time", "past_msg", "past_context") + numbered * ("past_event",)
         super().__init__(
+            "nodes.",
             {
                 "life": (np.int64, ()),
                 "count": (np.int64, ()),
@@ -37,6 +40,7 @@ class NodeRings(GrowingArrays):
                 "past_msg": (np.float32, (length, msg_width)),
                 "past_context": (np.float32, (length, context_width)),
             }
+            | ({"past_event": (np.int64, (length,))} if numbered else {}),
         )
 
     def time_of_last(self, slot: Array, nth: int = 1) -> Array:
@@ -45,12 +49,16 @@ class NodeRings(GrowingArrays):
         times = self["past_time"][slot, (count - nth) % self.length]
         return np.where(count >= nth, times, 0.0)
 
-    def enter(self, events: Mapping[str, Array], meeting: Array) -> None:
-        """Events become past of both endpoints; all those of one slot happened at one time.
+    def last(self, slot: Array, length: int) -> tuple[Array, Array]:
+        """Of the last events of each slot, `[…, 1]`, newest last: whether they are there, and their places in its ring."""
+        back = np.arange(length, 0, -1)
+        count = self["count"][slot]
+        return count >= back, (count - back) % self.length
 
-        `meeting`: which of them are the first of their pair.
-        """
-        slot, life, seconds = events["slot"], events["life"], events["seconds"]
+    def enter(self, rows: Entering) -> None:
+        """Events become past of both endpoints; the pair table has seen them."""
+        assert rows.meeting is not None
+        slot, seconds = rows.slot, rows.seconds
         keep = np.stack([np.ones(len(slot), bool), slot[:, 0] != slot[:, 1]], 1)  # a self-loop is one half
         node = slot[keep]
         event = np.repeat(np.arange(len(slot)), keep.sum(1))
@@ -69,20 +77,30 @@ class NodeRings(GrowingArrays):
         counted = {
             "as_source": as_source,
             "as_destination": slot[event, 1] == node,
-            "partners": meeting[event],
+            "partners": rows.meeting[event],
         }
         for name, flag in counted.items():
             self[name][each] += np.add.reduceat(flag.astype(np.int64), start)
 
+        other = as_source.astype(np.int64)  # which endpoint it is
+        if self.numbered:
+            _link(rows, event, 1 - other, self.last_event(each), start)
         rank = np.arange(len(node)) - np.repeat(start, size)
         stays = rank >= np.repeat(size, size) - self.length  # of more than K only the last K
         node, event = node[stays], event[stays]
         place = (np.repeat(before, size) + rank)[stays] % self.length
-        self["past_node"][node, place] = life[event, as_source[stays].astype(np.int64)]  # the other endpoint
+        self["past_node"][node, place] = rows.life[event, other[stays]]
         self["past_time"][node, place] = seconds[event]
-        self["past_msg"][node, place] = events["msg"][event]
-        self["past_context"][node, place] = events["context"][event]
+        self["past_msg"][node, place] = rows.msg[event]
+        self["past_context"][node, place] = rows.context[event]
+        if self.numbered:
+            self["past_event"][node, place] = rows.first + event
         self["count"][each] += size
+
+    def last_event(self, slot: Array) -> Array:
+        """Number of the newest event of each slot, −1 where there is none."""
+        count = self["count"][slot]
+        return np.where(count > 0, self["past_event"][slot, (count - 1) % self.length], -1)
 
     def fill(self, slot: Array, life: Array, tail: Tail) -> None:
         """Empty slots go on from what a stored stream knew."""
@@ -92,25 +110,37 @@ class NodeRings(GrowingArrays):
         number = tail.count.numpy()[:, None] - np.arange(self.length, 0, -1)  # of each past event, from 0
         which, column = np.nonzero(number >= 0)
         place = number[which, column] % self.length
-        for name in RINGS:
+        for name in self._rings:
             self[name][slot[which], place] = getattr(tail, name).numpy()[which, column]
 
     # ------------------------------------------------------------------ files
-    def arrays(self, prefix: str) -> dict[str, Array]:
+    def arrays(self) -> dict[str, Array]:
         """All rows, for a file; of the rings the places that are taken."""
-        out = super().arrays(prefix)
+        out = super().arrays()
         taken = self._taken(self["count"])
-        return out | {prefix + name: out[prefix + name][taken] for name in RINGS}
+        return out | {self.prefix + name: out[self.prefix + name][taken] for name in self._rings}
 
-    def load(self, arrays: Mapping[str, Array], prefix: str) -> None:
-        count = arrays[f"{prefix}count"]
+    def load(self, arrays: Mapping[str, Array]) -> None:
+        count = arrays[f"{self.prefix}count"]
         whole = dict(arrays)
-        for name in RINGS:
+        for name in self._rings:
             ring = np.zeros((len(count), *self[name].shape[1:]), self[name].dtype)
-            ring[self._taken(count)] = arrays[prefix + name]
-            whole[prefix + name] = ring
-        super().load(whole, prefix)
+            ring[self._taken(count)] = arrays[self.prefix + name]
+            whole[self.prefix + name] = ring
+        super().load(whole)
 
     def _taken(self, count: Array) -> Array:
         taken: Array = np.arange(self.length) < count[:, None]
         return taken
+
+
+def _link(rows: Entering, event: Array, side: Array, newest: Array, start: Array) -> None:
+    """Tell events what came before them at both endpoints, from half-events by node; of each node from `start` on.
+
+    All events of a node come at one time and see its `newest` one; each but the first of them follows another.
+    """
+    sees = np.repeat(newest, np.diff(start, append=len(event)))
+    previous = np.append(-1, rows.first + event[:-1])
+    previous[start] = newest
+    rows.sees, rows.previous = np.full_like(rows.slot, -1), np.full_like(rows.slot, -1)
+    rows.sees[event, side], rows.previous[event, side] = sees, previous  # a self-loop is there as its source

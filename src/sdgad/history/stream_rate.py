@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 import numpy as np
 
 from sdgad.history.context import RATE_SCALES
-from sdgad.history.grouping import Array
+from sdgad.history.entering import Entering
 from sdgad.history.recurrence import linear_recurrence
+from sdgad.history.state import Array, FewValues
 
 SCALES = np.array(RATE_SCALES)
 SHORT = 64  # events for which a plain loop is faster
 
 
-class StreamRate:
+class StreamRate(FewValues[Entering]):
     """S_i = 1 + S_{i−1} · exp(−gap_i / scale), at an hour, a day and a week; `time` is that of the last event."""
+
+    values: ClassVar[tuple[str, ...]] = ("time", "rate")
 
     def __init__(self) -> None:
         self.time = 0.0
@@ -31,10 +37,15 @@ class StreamRate:
             seen = np.maximum.accumulate(np.where(np.append(True, t[1:] != t[:-1]), seen, 0))
         return times[seen], rates[seen]
 
-    def count(self, seconds: Array) -> None:
-        """These events have happened."""
-        self.rate = self._after(seconds)[-1]
-        self.time = float(seconds[-1])
+    def enter(self, rows: Entering) -> None:
+        self.rate = self._after(rows.seconds)[-1]
+        self.time = float(rows.seconds[-1])
+
+    def arrays(self) -> dict[str, Array]:
+        return {"stream.rate": self.rate, "stream.time": np.array([self.time])}
+
+    def load(self, arrays: Mapping[str, Array]) -> None:
+        self.rate, self.time = arrays["stream.rate"].copy(), float(arrays["stream.time"][0])
 
     def _after(self, seconds: Array) -> Array:
         """`[n, 3]` the rate just after each of the next events."""

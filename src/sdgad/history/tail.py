@@ -25,6 +25,7 @@ class Tail:
     past_time: Tensor  # [N, K]
     past_msg: Tensor  # [N, K, d]
     past_context: Tensor  # [N, K, C]
+    past_event: Tensor  # [N, K] number in the stream
     pair_nodes: Tensor  # [P, 2]
     pair_count: Tensor  # [P]
     pair_forward: Tensor  # [P]
