@@ -8,31 +8,41 @@ runs it untouched.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 
+from sdgad.configuration import option
 from sdgad.encoders.dropout import paired_dropout
+from sdgad.encoders.tags import EncoderTags
 from sdgad.errors import InputError
+from sdgad.history.needs import NONE, Needs
 from sdgad.history.window import Window, WindowShape
 from sdgad.registry import Registry
 
-MODULES = ("sdgad.encoders.tcl", "sdgad.encoders.graphmixer", "sdgad.encoders.dygformer")
+MODULES = (
+    "sdgad.encoders.tcl",
+    "sdgad.encoders.graphmixer",
+    "sdgad.encoders.dygformer",
+    "sdgad.encoders.tgn",
+    "sdgad.encoders.tgat",
+)
 
 
 @dataclass(frozen=True)
 class EncoderConfig:
     """Sizes that every encoder understands; `width` is the width of the vectors that it returns."""
 
-    width: int = 32
-    time_width: int = 16
-    layers: int = 1
-    heads: int = 2
-    dropout: float = 0.1
-    train_time: bool = False  # learn the frequencies and phases of the time encoding
-    log_gap: bool = True  # a logarithm of the gap beside its cosines
+    width: int = option(32, "width of the vectors that it returns")
+    time_width: int = option(16, "cosines that encode the time since an event")
+    layers: int = option(1, "layers, one upon the other")
+    heads: int = option(2, "heads of each attention, where it has any")
+    dropout: float = option(0.1, "share of inner values that training leaves out at random")
+    train_time: bool = option(False, "learn the frequencies and phases of the time encoding")
+    log_gap: bool = option(True, "a logarithm of the time since an event beside its cosines")
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -56,6 +66,8 @@ class Encoder(nn.Module, ABC):
     name: ClassVar[str]
     config_type: ClassVar[type[EncoderConfig]] = EncoderConfig  # a subclass where there are more options
     paper: ClassVar[EncoderConfig]  # the published sizes, for preset="paper"; without any, the defaults
+    tags: ClassVar[EncoderTags] = EncoderTags()  # what the checks must know of it
+    check_options: ClassVar[Mapping[str, Any]] = {}  # small and quick, for the checks
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -66,6 +78,18 @@ class Encoder(nn.Module, ABC):
         super().__init__()
         self.shape = shape
         self.config = config
+
+    @property
+    def needs(self) -> Needs:
+        """What its Windows have to hold beyond the events and the recent past of their endpoints."""
+        return NONE
+
+    def commit(self, window: Window) -> Tensor:  # noqa: ARG002
+        """For encoders with memory (`needs.memory` = R): what is kept of both endpoints after each event, `[B, 2, R]`.
+
+        It is called without gradients, with the Windows of a block of events and their memory as it was before the block.
+        """
+        raise TypeError(f"Encoder {self.name!r} keeps no memory: `commit` goes with `needs.memory`.")
 
     @abstractmethod
     def encode(self, window: Window, include_event: bool | Tensor) -> tuple[Tensor, Tensor]:

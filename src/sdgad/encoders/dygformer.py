@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from sdgad.configuration import option
 from sdgad.encoders.base import Encoder, EncoderConfig, encoders
 from sdgad.encoders.cooccurrence import cooccurrence
 from sdgad.encoders.pooling import visible_mean
@@ -22,8 +23,8 @@ from sdgad.history.window import Window, WindowShape
 class DyGFormerConfig(EncoderConfig):
     """`patch` positions make one token; each feature channel is projected to `channel` numbers."""
 
-    patch: int = 1
-    channel: int = 8
+    patch: int = option(1, "consecutive positions that make one token")
+    channel: int = option(8, "numbers that each kind of feature is projected to")
 
 
 @encoders.register("dygformer")

@@ -1,0 +1,15 @@
+"""EncoderTags: what the checks must know of an encoder that differs from the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class EncoderTags:
+    """Capabilities; the default is an encoder that keeps every promise of the contract.
+
+    - `past`: False where the L past events in a Window are not looked at, since a memory tells of the past.
+    """
+
+    past: bool = True
