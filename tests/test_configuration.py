@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 import numpy as np
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdgad.configuration import build, parse_assignment
+from sdgad.configuration import build, describe_options, option, parse_assignment
 from sdgad.errors import InputError
 
 
@@ -145,3 +145,38 @@ def test_an_assignment_is_read_as_json_else_as_text(text: str, key: str, value: 
 def test_what_is_no_assignment_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="key=value"):
         parse_assignment(text)
+
+
+@dataclass(frozen=True)
+class Described(Options):
+    leaves: int | None = option(8, "leaves of a tree")
+    given: dict[str, Any] = option(factory=dict, line="options of something else")
+    ties: Literal["strict", "arrival"] = option("arrival", "who sees whom")
+
+
+def test_an_option_is_a_field_with_words() -> None:
+    described = {each.name: each for each in describe_options(Described)}
+    assert list(described) == [each.name for each in fields(Described)]
+    assert described["leaves"] == ("leaves", "int or None", 8, "leaves of a tree")
+    assert described["given"] == ("given", "dict[str, Any]", {}, "options of something else")
+    assert described["ties"] == ("ties", "'strict' or 'arrival'", "arrival", "who sees whom")
+    assert described["widths"] == ("widths", "tuple[int, ...]", (64,), "")
+    assert asdict(build(Described, {"leaves": 3})) == asdict(Options()) | {
+        "leaves": 3, "given": {}, "ties": "arrival",
+    }  # fmt: skip
+
+
+def test_a_mutable_default_is_made_anew_each_time() -> None:
+    Described().given["heads"] = 2
+    assert Described().given == {}
+    with pytest.raises(ValueError, match="mutable default"):
+        dataclass(type("Shared", (), {"__annotations__": {"a": list}, "a": option([], "shared by all")}))
+
+
+def test_an_option_without_a_default_is_refused_by_name() -> None:
+    @dataclass(frozen=True)
+    class Asking:
+        colour: str
+
+    with pytest.raises(TypeError, match="'colour' has no default"):
+        describe_options(Asking)

@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 
 from sdgad import registry
+from sdgad.calibration.score import scores
+from sdgad.calibration.threshold import threshold_rules
+from sdgad.detectors.registry import detectors
+from sdgad.detectors.sdgad.density import densities
+from sdgad.encoders.base import encoders
 from sdgad.errors import InputError
+from sdgad.events.datasets.dataset import datasets
 from sdgad.registry import Registry
 
 
@@ -87,3 +93,12 @@ def test_only_a_class_of_the_right_kind_can_be_registered() -> None:
     methods.register("one")(type("One", (Method,), {}))
     with pytest.raises(ValueError, match="already an encoder"):
         methods.register("one")(type("Another", (Method,), {}))
+
+
+@pytest.mark.parametrize(
+    "ours", [datasets, encoders, detectors, densities, scores, threshold_rules], ids=lambda ours: ours.kind
+)
+def test_no_registry_of_ours_takes_a_class_of_another_kind(ours: Registry[Any]) -> None:
+    with pytest.raises(TypeError, match="no subclass of sdgad"):
+        ours.register("stranger")(Method)
+    assert "stranger" not in ours.names()

@@ -59,6 +59,16 @@ def test_names_are_listed_one_per_line(sdgad: Command) -> None:
     assert sdgad("--version").out == f"sdgad {library.__version__}\n"
 
 
+@pytest.mark.parametrize(("arguments", "code"), [(["--version"], 0), (["fly"], 2)])
+def test_the_package_can_be_run_as_the_command(sdgad: Command, arguments: list[str], code: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "sdgad", *arguments],
+        capture_output=True, text=True, check=False, env=environment(),
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == sdgad(*arguments)
+    assert done.returncode == code
+
+
 def test_json_is_one_document_and_nothing_else(
     sdgad: Command, files: Path, model: Path, tmp_path: Path
 ) -> None:

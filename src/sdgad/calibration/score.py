@@ -35,7 +35,7 @@ class Score(ABC):
         return {"name": self.name, **asdict(self)}  # type: ignore[call-overload]
 
 
-scores: Registry[Score] = Registry("score", "sdgad.scores")
+scores: Registry[Score] = Registry("score", "sdgad.scores", base=Score)
 
 
 def score_from_json(state: Mapping[str, Any]) -> Score:

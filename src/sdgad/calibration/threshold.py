@@ -76,7 +76,9 @@ class ThresholdRule(ABC):
         return " ".join([self.name, *amounts])
 
 
-threshold_rules: Registry[ThresholdRule] = Registry("threshold rule", "sdgad.threshold_rules")
+threshold_rules: Registry[ThresholdRule] = Registry(
+    "threshold rule", "sdgad.threshold_rules", base=ThresholdRule
+)
 
 
 def threshold_rule(rule: str | float, amount: float | None = None) -> ThresholdRule:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from sdgad.configuration import option
 from sdgad.detectors.device import choose_device
 from sdgad.errors import InputError
-from sdgad.history.index import Ties
+from sdgad.history.positions import Ties
 from sdgad.history.retention import Retention
 
 Late = Literal["score", "drop", "error"]
@@ -18,12 +19,23 @@ AT_ONCE = {"late", "device", "max_nodes", "max_age"}  # options that ask for no 
 class DetectorConfig:
     """Options that every detector has."""
 
-    seed: int = 0
-    ties: Ties = "strict"
-    late: Late = "score"
-    device: str = "auto"
-    max_nodes: int | None = None  # how much is remembered: see `Retention`
-    max_age: float | None = None  # seconds
+    seed: int = option(0, "the same seed, options and events give the same model")
+    ties: Ties = option(
+        "strict", "events of one time do not see each other, or see those that arrived before"
+    )
+    late: Late = option(
+        "score",
+        "events older than the end of the history: score, drop or refuse them; may change after a fit",
+    )
+    device: str = option(
+        "auto", "cpu, cuda, or auto, which takes a GPU where there is one; may change after a fit"
+    )
+    max_nodes: int | None = option(
+        None, "nodes to remember, about: the latest ones, or all; may change after a fit"
+    )
+    max_age: float | None = option(
+        None, "seconds of silence after which a node is forgotten, if ever; may change after a fit"
+    )
 
     def __post_init__(self) -> None:
         if self.seed < 0:
