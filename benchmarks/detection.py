@@ -36,7 +36,7 @@ def run(
 ) -> dict[str, object]:
     model = sdgad.make_detector(detector, seed=seed, **options)
     result = protocol.trial(load(dataset), seed).run(model)
-    record = getattr(model, "record_", None)
+    record = model.record_
     return {
         "dataset": dataset, "detector": detector, "setting": protocol.setting, "k": protocol.k,
         "preset": protocol.preset, "seed": seed, "options": options,
@@ -44,7 +44,7 @@ def run(
         "threshold": result.threshold, "threshold_rule": result.threshold_rule,
         "threshold_table": result.metrics["threshold_table"], "by_type": result.by_type,
         "oracle_f1": result.oracle and result.oracle.f1, "fingerprint": result.fingerprint,
-        "epochs": len(record.epochs) if record else None, "best_epoch": record.best_epoch if record else None,
+        "epochs": len(record.epochs), "best_epoch": record.best_epoch,
         "fit_seconds": result.seconds["fit"], "score_seconds": result.seconds["score"],
         "device": torch.cuda.get_device_name() if torch.cuda.is_available() else f"{os.cpu_count()}-core CPU",
         "python": platform.python_version(), "torch": torch.__version__, "sdgad": sdgad.__version__,

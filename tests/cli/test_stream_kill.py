@@ -18,19 +18,40 @@ from .lives import Answer, Life
 BAD = [b"", b"{", b'{"src": 1}']
 
 
-@pytest.fixture(scope="module")
-def forest(tmp_path_factory: pytest.TempPathFactory) -> Path:
+FITS = {
+    "isolation-forest": ["--detector", "isolation-forest", "--set", "trees=10"],
+    "midas-f": ["--detector", "midas-f", "--set", "tick=3600"],
+    "tgn": [
+        "--detector",
+        "classifier",
+        "--encoder",
+        "tgn",
+        "--epochs",
+        "1",
+        "--set",
+        "commit=20",
+        "--set",
+        "width=8",
+    ],
+}  # a model on Windows alone, and two with a state of their own
+
+
+def fitted(folder: Path, options: list[str]) -> Path:
     """A small model; `new.jsonl` beside it has some bad lines among the good ones."""
-    folder = tmp_path_factory.mktemp("kill")
     events = simulate_payments(1_500, anomaly_rate=0.05, seed=1)
     write_events(events[:300], folder / "past.jsonl")
     write_events(events[300:], folder / "new.jsonl")
-    options = ["--detector", "isolation-forest", "--set", "trees=10", "--features", "amount,channel"]
-    assert run(["fit", str(folder / "past.jsonl"), "-o", str(folder / "model"), *options]) == 0
+    command = ["fit", str(folder / "past.jsonl"), "-o", str(folder / "model"), "--features", "amount,channel"]
+    assert run([*command, *options]) == 0
     lines = (folder / "new.jsonl").read_bytes().splitlines()
     mixed = [line for i, good in enumerate(lines) for line in ([BAD[i % 3], good] if i % 11 == 0 else [good])]
     (folder / "new.jsonl").write_bytes(b"\n".join(mixed))
     return folder / "model"
+
+
+@pytest.fixture(scope="module", params=sorted(FITS))
+def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return fitted(tmp_path_factory.mktemp("kill"), FITS[request.param])
 
 
 def survive(model: Path, folder: Path, kills: int, lines: int) -> None:
@@ -66,10 +87,10 @@ def survive(model: Path, folder: Path, kills: int, lines: int) -> None:
     assert sorted(path.name for path in (folder / "state").iterdir()) == ["lock", "state.safetensors"]
 
 
-def test_five_kills_lose_nothing(forest: Path, tmp_path: Path) -> None:
-    survive(forest, tmp_path, kills=5, lines=300)
+def test_five_kills_lose_nothing(model: Path, tmp_path: Path) -> None:
+    survive(model, tmp_path, kills=5, lines=300)
 
 
 @pytest.mark.slow
-def test_fifty_kills_lose_nothing(forest: Path, tmp_path: Path) -> None:
-    survive(forest, tmp_path, kills=50, lines=1_200)
+def test_fifty_kills_lose_nothing(model: Path, tmp_path: Path) -> None:
+    survive(model, tmp_path, kills=50, lines=1_200)

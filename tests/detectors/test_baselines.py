@@ -10,6 +10,7 @@ import torch
 from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from sdgad.detectors.base import Detector
 from sdgad.detectors.baselines import boosting
 from sdgad.detectors.baselines.boosting import Boosting
 from sdgad.detectors.baselines.event_table import event_table, pseudo_table
@@ -18,8 +19,13 @@ from sdgad.detectors.pseudo import PseudoAnomalies
 from sdgad.errors import InputError
 from sdgad.events.simulator import simulate_payments
 from sdgad.events.stream import EventStream
+from sdgad.history.index import HistoryIndex
 
 TRAIN, VAL, TEST = simulate_payments(6000, anomaly_rate=0.02, seed=1).split()
+
+
+def index_of(detector: Detector) -> HistoryIndex:
+    return detector.view.index(detector._archive.log, detector.clock)
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +36,7 @@ def supervised() -> Boosting:
 @pytest.fixture(scope="module")
 def tables(supervised: Boosting) -> tuple[np.ndarray, np.ndarray]:
     """Training and validation events as rows."""
-    index = supervised._index(supervised._log)
+    index = index_of(supervised)
     table = event_table(index, torch.arange(len(index)))
     return table[: len(TRAIN)], table[len(TRAIN) :]
 
@@ -41,7 +47,7 @@ def auroc(detector: Boosting | IsolationForestDetector) -> float:
 
 # ---------------------------------------------------------------------- the table
 def test_a_row_is_context_then_edge_features_of_real_and_hypothetical_events(supervised: Boosting) -> None:
-    index = supervised._index(supervised._log)
+    index = index_of(supervised)
     rows = torch.arange(50, 300)
     table = event_table(index, rows)
     assert table.dtype == np.float32
@@ -130,11 +136,11 @@ def test_a_classifier_fits_where_validation_holds_one_class_only() -> None:
 
 
 def test_overwhelming_odds_stay_inside_0_and_1(supervised: Boosting) -> None:
-    index, rows = supervised._index(supervised._log), torch.arange(5)
+    index, rows = index_of(supervised), torch.arange(5)
     for odds in (1e6, -1e6):
         extreme = Boosting(device="cpu")
         extreme._trees = replace(supervised._trees, baseline=np.array(odds))
-        scores = extreme._score(index, rows)
+        scores = extreme._score_window(index.rows(rows, 0))
         assert ((scores > 0) & (scores < 1)).all()
 
 

@@ -1,4 +1,4 @@
-"""Live scoring: every detector and every encoder gives the scores of `decision_function`, however events arrive."""
+"""Live scoring beyond the contract: bounds, damage, failures; and one detector on many streams."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from safetensors import SafetensorError
 
-from sdgad.detectors import Detector, list_detectors, load, make_detector
+from sdgad.detectors import Detector, load, make_detector
 from sdgad.detectors.live import LiveScorer
-from sdgad.encoders import list_encoders
 from sdgad.errors import InputError, ModelFolderError, NotFittedError
 from sdgad.events.simulator import simulate_payments
 from sdgad.events.stream import EventStream
@@ -25,8 +24,6 @@ SMALL: dict[str, dict[str, Any]] = {
     "boosting": {"max_iter": 20},
     "isolation-forest": {"trees": 20},
 }
-KINDS = [(name, {}) for name in list_detectors() if name != "sdgad"]
-KINDS += [("sdgad", {"encoder": encoder}) for encoder in list_encoders()]
 TIES = ("strict", "arrival")
 CLOSE = 1e-5
 TICK = 3600.0
@@ -86,16 +83,14 @@ def in_parts(live: LiveScorer, events: EventStream, seed: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize(("name", "options"), KINDS, ids=str)
-def test_live_scores_are_offline_scores_however_events_arrive(
-    name: str, options: dict[str, Any], ties: str, tmp_path: Path
-) -> None:
-    detector = fitted(name, ties=ties, **options)
+@pytest.mark.parametrize("name", ["boosting", "sdgad"])
+def test_live_scores_are_offline_scores_however_events_arrive(name: str, ties: str, tmp_path: Path) -> None:
+    detector = fitted(name, ties=ties)
     live = detector.live()
     live.snapshot(tmp_path / "start")
 
     @given(arrivals(), st.integers(0, 2**32 - 1))
-    @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     def check(events: EventStream, seed: int) -> None:
         offline = detector.decision_function(events)
         live.restore(tmp_path / "start")
@@ -141,32 +136,6 @@ def test_a_bounded_memory_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None
     assert len(live._buffer._nodes) < 60  # slots are used again
 
 
-@pytest.mark.parametrize("ties", TIES)
-def test_scoring_changes_nothing(ties: str, tmp_path: Path) -> None:
-    live = fitted("boosting", ties=ties).live()
-    live.score_and_update(TEST[:20])
-    live.snapshot(tmp_path / "before")
-    once = live.score(TEST[20:60])
-    live.snapshot(tmp_path / "after")
-    assert (tmp_path / "before").read_bytes() == (tmp_path / "after").read_bytes()
-    np.testing.assert_array_equal(live.score(TEST[20:60]), once)
-
-
-def test_the_detector_stays_where_it_is(detector: Detector) -> None:
-    before, size = detector.decision_function(TEST), detector.history_size
-    detector.live().update(TEST)
-    np.testing.assert_array_equal(detector.decision_function(TEST), before)
-    assert detector.history_size == size
-
-
-def test_update_is_score_and_update_without_the_scores(detector: Detector) -> None:
-    one, other = detector.live(), detector.live()
-    one.update(TEST[:30])
-    other.score_and_update(TEST[:30])
-    np.testing.assert_array_equal(one.score(TEST[30:]), other.score(TEST[30:]))
-    assert one.history_size == other.history_size == (len(EVENTS) - len(TEST) + 30, one.history_size[1])
-
-
 def test_a_large_batch_is_scored_as_small_ones_are() -> None:
     more = payments(4000, seed=8)
     detector = fitted("isolation-forest")
@@ -180,46 +149,11 @@ def test_a_large_batch_is_scored_as_small_ones_are() -> None:
     np.testing.assert_array_equal(detector.live().score(later), detector.decision_function(later))
 
 
-def test_a_detector_without_history_begins_with_the_first_event(tmp_path: Path, detector: Detector) -> None:
-    detector.save(tmp_path / "model", history=False)
-    blank = load(tmp_path / "model")
-    np.testing.assert_allclose(
-        in_parts(blank.live(), TEST, 1), blank.decision_function(TEST), rtol=0, atol=CLOSE
-    )
-    assert blank.live().newest is None
-    assert len(blank.live().score(TEST[:0])) == 0
-
-
 # ---------------------------------------------------------------------- policies
 def late_events() -> EventStream:
     """Two events, of which the first is older than the end of the history."""
     t = np.array([VAL.t[-1] - 5 * TICK, VAL.t[-1] + TICK])
     return EventStream(IDS[:2], IDS[2:4], t, TEST.msg[:2], features=FEATURES, clock=EVENTS.clock)
-
-
-def test_a_late_event_is_scored_as_if_it_happened_now(detector: Detector) -> None:
-    events = late_events()
-    now = EventStream(
-        IDS[:2],
-        IDS[2:4],
-        np.maximum(events.t, VAL.t[-1]),
-        TEST.msg[:2],
-        features=FEATURES,
-        clock=EVENTS.clock,
-    )
-    live = detector.live(late="score")
-    np.testing.assert_allclose(
-        live.score_and_update(events), detector.decision_function(now), rtol=0, atol=CLOSE
-    )
-    assert live.newest == events.t[-1]
-
-
-def test_a_dropped_event_has_no_score_and_leaves_no_trace(detector: Detector) -> None:
-    dropping, without = detector.live(late="drop"), detector.live()
-    scores = dropping.score_and_update(late_events())
-    assert np.isnan(scores[0])
-    assert scores[1] == without.score_and_update(late_events()[1:])[0]
-    np.testing.assert_array_equal(dropping.score(TEST[5:]), without.score(TEST[5:]))
 
 
 def test_a_refused_batch_changes_nothing(detector: Detector, tmp_path: Path) -> None:
@@ -238,24 +172,6 @@ def test_a_refused_batch_changes_nothing(detector: Detector, tmp_path: Path) -> 
     assert (tmp_path / "before").read_bytes() == (tmp_path / "after").read_bytes()
 
 
-@pytest.mark.parametrize("ties", TIES)
-def test_flagged_events_stay_out_of_the_history_if_asked(ties: str) -> None:
-    detector = fitted("boosting", ties=ties)
-    detector.set_threshold(float(np.quantile(detector.decision_function(TEST), 0.7)))
-    live = detector.live(flagged="skip")
-    scores = in_parts(live, TEST, 3)
-    whole = detector.live(flagged="skip").score_and_update(TEST)
-    np.testing.assert_allclose(scores, whole, rtol=0, atol=CLOSE)
-    flagged = scores >= detector.threshold_
-    assert 0 < flagged.sum() < len(TEST)
-    assert live.history_size[0] == len(TRAIN) + len(VAL) + (~flagged).sum()
-    kept = detector.live()
-    for row in np.flatnonzero(~flagged):
-        kept.update(TEST[row : row + 1])
-    assert live.score(TEST[-1:])[0] == pytest.approx(kept.score(TEST[-1:])[0], abs=CLOSE)
-    np.testing.assert_array_equal(detector.live(flagged="skip").score(TEST), whole)
-
-
 def test_unknown_policies_and_unfitted_detectors_are_refused(detector: Detector) -> None:
     with pytest.raises(InputError, match="late='never'"):
         detector.live(late="never")  # type: ignore[arg-type]
@@ -266,9 +182,8 @@ def test_unknown_policies_and_unfitted_detectors_are_refused(detector: Detector)
 
 
 # ---------------------------------------------------------------------- snapshots
-@pytest.mark.parametrize("options", [{}, {"ties": "arrival"}, {"max_nodes": 20}], ids=str)
-def test_a_snapshot_goes_on_with_the_same_bits(options: dict[str, Any], tmp_path: Path) -> None:
-    detector = fitted("sdgad", **options)
+def test_a_snapshot_of_a_bounded_memory_goes_on_with_the_same_bits(tmp_path: Path) -> None:
+    detector = fitted("sdgad", max_nodes=20)
     live = detector.live()
     live.score_and_update(TEST[:51])
     live.snapshot(tmp_path / "state", {"lines": 51, "where": "über"})
@@ -294,7 +209,8 @@ def test_a_state_of_another_model_or_a_damaged_one_is_refused(tmp_path: Path, de
     assert other.set_params(max_nodes=None).live().restore(path) == {}
     for field, value in (("unit", "ms"), ("timezone", "Europe/Berlin")):
         elsewhere = load_copy(detector, tmp_path)
-        elsewhere._clock = replace(elsewhere._clock, **{field: value})
+        border = elsewhere._archive.border
+        elsewhere._archive.border = replace(border, clock=replace(border.clock, **{field: value}))
         with pytest.raises(ModelFolderError, match="another model"):
             elsewhere.live().restore(path)
     with pytest.raises(ModelFolderError, match="no state"):
@@ -343,15 +259,6 @@ def test_a_dropped_event_takes_no_memory(detector: Detector) -> None:
     assert live.history_size == before
 
 
-def test_a_scorer_does_not_outlive_the_fit_that_it_came_from() -> None:
-    detector = fitted("isolation-forest")
-    live = detector.live()
-    detector.fit(TRAIN, val=VAL)
-    with pytest.raises(InputError, match="fitted again"):
-        live.score(TEST)
-    assert len(detector.live().score(TEST)) == len(TEST)
-
-
 def test_a_new_threshold_acts_on_what_is_flagged_from_then_on() -> None:
     detector = fitted("isolation-forest")
     live = detector.live(flagged="skip")
@@ -372,7 +279,7 @@ def test_what_a_failing_model_was_to_score_has_not_happened(
     live.snapshot(tmp_path / "before")
     ids = live.history_size
     with monkeypatch.context() as broken:
-        broken.setattr(live.detector, "_score_window", lambda _: 1 / 0)
+        broken.setattr(live._state, "_score", lambda _: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             live.score_and_update(TEST[20:40])
     assert live.history_size == ids
@@ -389,7 +296,7 @@ def test_a_model_sees_batches_of_a_few_shapes_only(monkeypatch: pytest.MonkeyPat
         seen.add(len(window))
         return plain(window)
 
-    monkeypatch.setattr(detector, "_score_window", watch)
+    monkeypatch.setattr(live._state, "_score", watch)
     for size in (1, 3, 5, 17, 100):
         live.score(TEST[:size])
     assert seen == {1, 4, 8, 32, 128}

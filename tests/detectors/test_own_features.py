@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from sdgad.detectors.sdgad.own import OwnFeatures, deviations
-from sdgad.detectors.sdgad.scaling import WindowScale
+from sdgad.detectors.learned.own import OwnFeatures, deviations
+from sdgad.detectors.learned.scaling import WindowScale
 from sdgad.events.clock import Clock
 from sdgad.history.index import HistoryIndex
 from sdgad.history.window import Window

@@ -13,20 +13,23 @@ from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 from torch import Tensor, nn
 
 from sdgad.calibration.score import CalibratedScore, PrintedScore
+from sdgad.detectors.learned.event_vector import EventVector
+from sdgad.detectors.learned.examples import FEW_WEIGHT, PSEUDO_WEIGHT
+from sdgad.detectors.learned.reader import Reader
+from sdgad.detectors.learned.selection import Validation
 from sdgad.detectors.sdgad.config import SDGADConfig
 from sdgad.detectors.sdgad.density import densities
-from sdgad.detectors.sdgad.detector import F1_SLACK, FEW_WEIGHT, HIGH, PSEUDO_WEIGHT, SDGAD
+from sdgad.detectors.sdgad.detector import F1_SLACK, HIGH, SDGAD
 from sdgad.detectors.sdgad.model import Evidence, Join, SDGADModel
-from sdgad.detectors.sdgad.residual import EventVector
-from sdgad.detectors.sdgad.selection import JOINS, LABELLED, UNLABELLED, Selection, mixture
+from sdgad.detectors.sdgad.selection import JOINS, LABELLED, UNLABELLED, Selection
 from sdgad.detectors.task import Task
 from sdgad.encoders.base import Encoder, EncoderConfig, encoders, list_encoders
 from sdgad.encoders.dropout import Dropout
 from sdgad.errors import InputError
 from sdgad.events.simulator import simulate_payments
 from sdgad.events.stream import EventStream
-from sdgad.history.index import HistoryIndex
 from sdgad.history.window import Window
+from sdgad.metrics import mixture
 
 HISTORY = 3
 TINY: dict[str, Any] = {
@@ -51,17 +54,21 @@ def unlabelled() -> SDGAD:
     return fitted(UNLABELLED_TRAIN, epochs=3)
 
 
-def index_of(detector: SDGAD) -> HistoryIndex:
-    return detector._index(detector._log)
-
-
 def task_of(detector: SDGAD, *, labels: bool = True) -> Task:
     """What the detector was fitted on."""
-    index = index_of(detector)
-    rows = torch.arange(len(index))
     label = np.concatenate([TRAIN.label, VAL.label])
     known = torch.from_numpy(label if labels else np.full_like(label, np.nan))
-    return Task(index, rows[: len(TRAIN)], rows[len(TRAIN) :], known)
+    archive = detector._archive
+    return Task(archive.log, archive.border, detector.view, 0, len(TRAIN), known)
+
+
+def evidence_of(detector: SDGAD, rows: Tensor) -> Evidence:
+    return detector._evidence(Reader(task_of(detector), None).windows(rows, detector.score_rows))
+
+
+def selection_of(detector: SDGAD, *, labels: bool = True) -> Selection:
+    validation = Validation(Reader(task_of(detector, labels=labels), None), 0, detector.score_rows)
+    return Selection(detector._evidence, detector._model, validation)
 
 
 # ---------------------------------------------------------------------- options and presets
@@ -181,14 +188,14 @@ class Deaf(Encoder):
 
 @pytest.fixture(scope="module")
 def window(labelled: SDGAD) -> Window:
-    return index_of(labelled).rows(torch.arange(80, 180), HISTORY)
+    return task_of(labelled).index.rows(torch.arange(80, 180), HISTORY)
 
 
 def test_under_dropout_the_residual_of_two_equal_branches_is_exactly_zero(
     labelled: SDGAD, window: Window
 ) -> None:
     torch.manual_seed(0)
-    encoder = Deaf(index_of(labelled).shape(HISTORY), EncoderConfig(width=8))
+    encoder = Deaf(task_of(labelled).index.shape(HISTORY), EncoderConfig(width=8))
     residual = EventVector(encoder, None, 8, residual=True, dropout=0.3).train()
     assert not residual(window)[0].any()
     plain = EventVector(encoder, None, 8, residual=False, dropout=0.3).train()
@@ -197,7 +204,7 @@ def test_under_dropout_the_residual_of_two_equal_branches_is_exactly_zero(
     assert not torch.equal(with_event, without)  # unpaired masks would have differed
 
 
-@pytest.mark.parametrize("encoder", list_encoders())
+@pytest.mark.parametrize("encoder", ["dygformer", "graphmixer", "tcl"])  # which need no more than this Window
 def test_the_event_vector_is_the_difference_that_the_event_makes(encoder: str, window: Window) -> None:
     detector = fitted(encoder=encoder)
     event = detector._model.event
@@ -356,11 +363,11 @@ def test_many_labels_need_no_pseudo_anomalies(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("order", ["time", "shuffled"])
-def test_an_epoch_takes_every_event_once(order: str) -> None:
-    detector = SDGAD(**TINY, order=order)
-    detector._generator = torch.Generator().manual_seed(0)
-    rows = torch.arange(10, 130)
-    first, second = (torch.cat(list(detector._batches(rows))) for _ in range(2))
+def test_an_epoch_takes_every_event_once(order: str, labelled: SDGAD) -> None:
+    generator = torch.Generator().manual_seed(0) if order == "shuffled" else None
+    reader, rows = Reader(task_of(labelled), None), torch.arange(10, 130)
+    first, second = (torch.cat(list(reader.batches(rows, 50, generator))) for _ in range(2))
+    assert reader.count(rows, 50) == 3
     assert torch.equal(first.sort().values, rows)
     assert torch.equal(first, rows) == (order == "time")
     assert torch.equal(first, second) == (order == "time")
@@ -387,7 +394,7 @@ def test_the_joint_log_likelihood_is_its_formula_and_falls_with_either_evidence(
 
 def test_the_units_of_evidence_are_those_of_training_normals(labelled: SDGAD) -> None:
     model, task = labelled._model, task_of(labelled)
-    evidence = labelled._evidence(task.index, task.train).take(task.train_label != 1)
+    evidence = evidence_of(labelled, task.train).take(task.train_label != 1)
     assert evidence.odds is not None
     assert model.boundary.normal.item() == evidence.ell.sort().values[int(0.01 * len(evidence.ell))].item()
     assert model.spread.item() == pytest.approx(evidence.ell.numpy().std(), rel=1e-5)
@@ -400,11 +407,11 @@ def judged(detector: SDGAD, *, labels: bool = True) -> tuple[dict[str, float], n
     """The figures that selection gives to the fitted model, and ℓ of validation under the units of that moment."""
     task = task_of(detector, labels=labels)
     before = {name: value.clone() for name, value in detector._model.state_dict().items()}
-    figures = Selection(detector._evidence, detector._evidence_of, detector._model, task)()
+    figures = selection_of(detector, labels=labels)()
     assert (
         detector._model.boundary.normal == before["boundary.normal"]
     )  # training goes on with its own estimate
-    evidence = detector._evidence(task.index, task.val)
+    evidence = evidence_of(detector, task.val)
     detector._model.fit_units(evidence)
     ell = detector._joined_ell(evidence, LABELLED if labels else UNLABELLED)
     detector._model.load_state_dict(before)
@@ -425,10 +432,10 @@ def test_the_paper_judges_by_f1_at_a_half_and_the_mixture_breaks_ties() -> None:
     assert figures == pytest.approx({"F1": f1, "select": f1 + 1e-3 * mixture(VAL.label, -ell)})
 
     spread_out = 3.0 * VAL.label + np.linspace(0, 12, len(VAL))  # −ℓ; score ½ lies at ℓ = −10 log 2
-    selection = Selection(detector._evidence, detector._evidence_of, detector._model, task_of(detector))
+    selection = selection_of(detector)
     f1 = f1_score(VAL.label, spread_out >= 10 * np.log(2))
     assert f1 > 0
-    assert selection._with_labels(spread_out)["F1"] == pytest.approx(f1)
+    assert selection.validation.by_labels(spread_out, PrintedScore()(-spread_out))["F1"] == pytest.approx(f1)
 
 
 def test_without_labels_an_epoch_is_judged_by_held_out_pseudo_anomalies_and_the_likelihood(
@@ -437,7 +444,7 @@ def test_without_labels_an_epoch_is_judged_by_held_out_pseudo_anomalies_and_the_
     figures, _ = judged(unlabelled, labels=False)
     again, _ = judged(unlabelled, labels=False)
     assert figures == again  # the same held-out pseudo-anomalies in every epoch
-    ell = unlabelled._evidence(index_of(unlabelled), task_of(unlabelled).val).ell
+    ell = evidence_of(unlabelled, task_of(unlabelled).val).ell
     assert set(figures) == {"pseudo AUROC", "log-likelihood", "select"}
     assert 0 <= figures["pseudo AUROC"] <= 1
     assert figures["log-likelihood"] == pytest.approx(ell.mean().item())
@@ -455,7 +462,7 @@ def test_the_join_is_the_best_of_all_on_validation_with_labels_and_fixed_without
     labelled: SDGAD, unlabelled: SDGAD
 ) -> None:
     task = task_of(labelled)
-    evidence = labelled._evidence(task.index, task.val)
+    evidence = evidence_of(labelled, task.val)
     figures = {join: mixture(VAL.label, -labelled._joined_ell(evidence, join)) for join in JOINS}
     assert figures[labelled._join] == max(figures.values())
     assert unlabelled._join == UNLABELLED
@@ -463,7 +470,7 @@ def test_the_join_is_the_best_of_all_on_validation_with_labels_and_fixed_without
 
 # ---------------------------------------------------------------------- the score
 def ell_of(detector: SDGAD, rows: Tensor) -> np.ndarray:
-    return detector._joined_ell(detector._evidence(index_of(detector), rows), detector._join)
+    return detector._joined_ell(evidence_of(detector, rows), detector._join)
 
 
 def test_the_score_is_a_half_exactly_at_the_boundary(labelled: SDGAD, unlabelled: SDGAD) -> None:
@@ -505,8 +512,10 @@ def test_scores_fall_strictly_with_the_log_likelihood(labelled: SDGAD, unlabelle
 
 
 def test_one_event_alone_scores_as_in_a_batch(labelled: SDGAD) -> None:
-    index, rows = index_of(labelled), torch.arange(len(TRAIN), len(TRAIN) + len(VAL))
-    alone = np.concatenate([labelled._score(index, row[None]) for row in rows])
+    task = task_of(labelled)
+    alone = np.concatenate(
+        [labelled._score_window(task.view.rows(task.index, row[None])) for row in task.val]
+    )
     np.testing.assert_allclose(alone, labelled.validation_scores_, atol=1e-5)
 
 
@@ -520,15 +529,15 @@ def test_the_seed_alone_decides(default_scores: dict[bool, np.ndarray]) -> None:
 
 
 def test_an_interrupted_fit_is_a_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = SDGAD._batches
+    original = Reader.batches
     epochs: Iterator[int] = iter(range(10))
 
-    def batches(detector: SDGAD, rows: Tensor) -> Iterator[Tensor]:
+    def batches(reader: Reader, *given: Any) -> Iterator[Tensor]:
         if next(epochs) == 2:
             raise KeyboardInterrupt
-        return original(detector, rows)
+        return original(reader, *given)
 
-    monkeypatch.setattr(SDGAD, "_batches", batches)
+    monkeypatch.setattr(Reader, "batches", batches)
     detector = fitted(epochs=10)
     assert detector.record_.interrupted
     assert len(detector.record_.epochs) == 2

@@ -35,7 +35,7 @@ CARES = [
         f"{_TIME}an_event_sees_only_what_is_strictly_earlier",
     ),
     Care(
-        1, "a right binary search", "history/index.py",
+        1, "a right binary search", "history/positions.py",
         'side = "left" if self.ties == "strict" else "right"',
         'side = "right"',
         f"{_TIME}an_event_sees_only_what_is_strictly_earlier",
@@ -47,13 +47,13 @@ CARES = [
         f"{_TIME}rows_of_one_time_are_nothing_to_each_other",
     ),
     Care(
-        2, "siblings seen through the counts of their pair", "history/index.py",
+        2, "siblings seen through the counts of their pair", "history/positions.py",
         'pairs.first_unseen(strict=self.ties == "strict")',
         "pairs.first_unseen(strict=False)",
         f"{_TIME}rows_of_one_time_are_nothing_to_each_other",
     ),
     Care(
-        2, "siblings seen through the rate of the stream", "history/index.py",
+        2, "siblings seen through the rate of the stream", "history/positions.py",
         'before = np.flatnonzero(fresh)[instant] if self.ties == "strict" else np.arange(self._count)',
         "before = np.arange(self._count)",
         f"{_TIME}rows_of_one_time_are_nothing_to_each_other",
@@ -119,15 +119,15 @@ CARES = [
         f"{_TIME}a_second_stays_a_second_years_into_a_stream",
     ),
     Care(
-        7, "float32 times in the index", "history/index.py",
+        7, "float32 times in the index", "history/positions.py",
         "self._time = self._tensor(np.append(seconds, 0.0), np.float64)",
         "self._time = self._tensor(np.append(seconds, 0.0), np.float32)",
         f"{_TIME}a_second_stays_a_second_years_into_a_stream",
     ),
     Care(
         7, "float32 times in the live buffer", "history/buffer.py",
-        "return np.asarray((t - self._origin) * self.clock.seconds, np.float64)",
-        "return np.asarray((t - self._origin) * self.clock.seconds, np.float32)",
+        "return np.asarray((t - origin) * self.clock.seconds, np.float64)",
+        "return np.asarray((t - origin) * self.clock.seconds, np.float32)",
         f"{_TIME}a_second_stays_a_second_years_into_a_stream",
     ),
     Care(
@@ -137,14 +137,14 @@ CARES = [
         "tests/encoders/test_time_encoding.py::test_large_gaps_keep_their_phase",
     ),
     Care(
-        9, "the index counts from year 0 of the clock", "history/index.py",
+        9, "the index counts from year 0 of the clock", "history/positions.py",
         "seconds = np.asarray((t - self._origin) * self.clock.seconds, np.float64)",
         "seconds = np.asarray(t * self.clock.seconds, np.float64)",
         f"{_TIME}the_date_on_which_a_stream_begins_changes_no_bit",
     ),
     Care(
         9, "the live buffer counts from year 0 of the clock", "history/buffer.py",
-        "return np.asarray((t - self._origin) * self.clock.seconds, np.float64)",
+        "return np.asarray((t - origin) * self.clock.seconds, np.float64)",
         "return np.asarray(t * self.clock.seconds, np.float64)",
         f"{_TIME}the_date_on_which_a_stream_begins_changes_no_bit",
     ),
@@ -157,9 +157,9 @@ CARES = [
     # ------------------------------------------------------------------ evaluation
     Care(
         30, "scores relative to the highest of the test part", "detectors/base.py",
-        "            scores[kept] = self._score(index, torch.from_numpy(place).to(index.device))",
-        "            scores[kept] = self._score(index, torch.from_numpy(place).to(index.device))\n"
-        "            scores /= np.nanmax(scores) + 0.01",
+        "            arrivals, self._standing, self._new_state, self.view, self.score_rows\n        )\n",
+        "            arrivals, self._standing, self._new_state, self.view, self.score_rows\n        )\n"
+        "        scores /= np.nanmax(scores) + 0.01\n",
         f"{_EVALUATION}a_score_and_a_decision_need_no_later_event",
     ),
     Care(
@@ -169,7 +169,7 @@ CARES = [
         f"{_EVALUATION}a_score_and_a_decision_need_no_later_event",
     ),
     Care(
-        30, "a threshold from the test part", "detectors/base.py",
+        30, "a threshold from the test part", "detectors/deciding.py",
         "return (self.decision_function(events) >= self.threshold_).astype(np.int64)",
         "scores = self.decision_function(events)\n"
         "        return (scores >= np.quantile(scores, 0.9)).astype(np.int64)",
@@ -183,9 +183,9 @@ CARES = [
         f"{_PSEUDO}the_visible_past_is_that_of_the_anchors_time",
     ),
     Care(
-        31, "a pseudo-anomaly with an empty token", "detectors/sdgad/detector.py",
-        "task.index.window(made.query, self.config.history, made.msg)",
-        "task.index.window(made.query, self.config.history)",
+        31, "a pseudo-anomaly with an empty token", "detectors/learned/reader.py",
+        "self.task.index.window(events.query, view.history, events.msg, view.needs)",
+        "self.task.index.window(events.query, view.history, None, view.needs)",
         f"{_EVALUATION}in_training_a_pseudo_anomaly_has_features_and_a_past_like_any_event",
     ),
     Care(
@@ -249,7 +249,7 @@ CARES = [
         f"{_EVALUATION}anomalies_score_higher_than_normals",
     ),
     Care(
-        35, "labelled anomalies count ten times", "detectors/sdgad/detector.py",
+        35, "labelled anomalies count ten times", "detectors/learned/examples.py",
         "weight = torch.ones(len(rows), device=rows.device)",
         "weight = 1 + 9 * anomalous.float()",
         f"{_EVALUATION}with_labels_no_class_has_more_say_than_its_events",
@@ -286,7 +286,7 @@ CARES = [
         f"{_EVALUATION}a_last_event_scores_as_if_its_source_went_on",
     ),
     Care(
-        38, "the source alone", "detectors/sdgad/residual.py",
+        38, "the source alone", "detectors/learned/event_vector.py",
         "parts = [src - src_before, dst - dst_before]",
         "parts = [src - src_before, src - src_before]",
         f"{_EVALUATION}the_history_of_either_endpoint_moves_the_score",

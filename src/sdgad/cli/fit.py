@@ -140,7 +140,6 @@ def _summary(
 
     from sdgad.detectors.card import feature_text
 
-    record = getattr(model, "record_", None)  # of a detector that learns in epochs
     return {
         "model": str(folder),
         "detector": model.name,
@@ -154,7 +153,7 @@ def _summary(
         "validation": validation_figures(model),
         "threshold": model.threshold_,
         "threshold_rule": model.threshold_rule_,
-        "interrupted": bool(record is not None and record.interrupted),
+        "interrupted": model.record_.interrupted,
         "seconds": round(seconds, 3),
     }
 

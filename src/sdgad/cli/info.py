@@ -46,8 +46,9 @@ def describe(detector: Detector, folder: Path) -> dict[str, Any]:
         "columns": asdict(detector.columns),
         "clock": asdict(detector.clock),
         "bipartite": detector.bipartite,
-        "features": detector.feature_categories,
+        "features": detector.border.feature_categories,
         "history": {"events": events, "nodes": nodes, "span": detector.history_span},
+        "state": _state(detector),
         "trained_on": len(detector.decision_scores_),
         "threshold": detector.threshold_,
         "threshold_rule": detector.threshold_rule_,
@@ -56,10 +57,9 @@ def describe(detector: Detector, folder: Path) -> dict[str, Any]:
 
 
 def _facts(document: dict[str, Any], detector: Detector) -> list[tuple[str, str]]:
-    from sdgad.detectors.card import changed_options, feature_text, options_text
+    from sdgad.detectors.card import changed_options, feature_text, history_text, options_text
 
     columns, clock, found = document["columns"], document["clock"], document["validation"]
-    history = document["history"]
     kind = f"wall clock, {clock['timezone']}" if clock["wall_clock"] else "from an arbitrary start"
     return [
         ("model", f"{document['model']} (format {document['format_version']})"),
@@ -70,12 +70,27 @@ def _facts(document: dict[str, Any], detector: Detector) -> list[tuple[str, str]
         ("features", feature_text(detector)),
         ("time", f"in {clock['unit']}, {kind}"),
         ("ids", "sources and destinations apart" if document["bipartite"] else "one name space"),
-        ("history", f"{history['events']:,} events of {history['nodes']:,} parties{_span(detector)}"),
+        ("history", f"{history_text(detector)}{_span(detector)}"),
+        *(("", line) for line in document["state"]),
         ("trained on", f"{document['trained_on']:,} events"),
         ("validation", counted(found)),
         *(("", line) for line in quality_lines(found, document["model"], document["threshold_rule"])),
         ("threshold", f"{threshold_text(document['threshold'])} (rule: {document['threshold_rule']})"),
     ]  # fmt: skip
+
+
+def _state(detector: Detector) -> list[str]:
+    """What it remembers beside the history, and what live scoring has to hold for it."""
+    from sdgad.history.recent import in_words
+
+    lines = [in_words(detector.needs, detector.window_shape)] if detector.needs.hop else []
+    if detector.needs.memory:
+        lines.append(
+            f"a memory of {detector.needs.memory} numbers per party, written every {detector.needs.commit} events"
+        )
+    elif detector.remembers:
+        lines.append("a state of its own, of constant size")
+    return lines
 
 
 def _span(detector: Detector) -> str:

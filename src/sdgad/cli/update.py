@@ -24,5 +24,7 @@ def update(model: Model, events: Events) -> None:
     with naming(events):
         detector.update(stream)
     detector.save(model)
-    size, nodes = detector.history_size
-    print(f"{model}: the history grew by {size - before:,} to {size:,} events of {nodes:,} parties.")
+    from sdgad.detectors.card import history_text
+
+    grown = detector.history_size[0] - before
+    print(f"{model}: the history grew by {grown:,} to {history_text(detector)}.")

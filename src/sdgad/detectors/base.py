@@ -1,33 +1,39 @@
-"""The detector contract, and all that detectors share: the border to raw events, history, thresholds, files."""
+"""The detector contract, and the verbs that all detectors share.
+
+What a detector implements stands at the top of `Detector`: four methods, or three and `_score_window` for a
+`WindowDetector`. Options, decisions, files and history are parts of their own: options.py, deciding.py, saving.py,
+archive.py.
+"""
 
 from __future__ import annotations
 
 import logging
-import os
-from abc import ABC, abstractmethod
-from dataclasses import asdict
+from abc import abstractmethod
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from sdgad.calibration.conformal import ConformalPValues
-from sdgad.calibration.threshold import ValidationScores, default_rule, threshold_rule
-from sdgad.configuration import build
-from sdgad.detectors.card import write_card
-from sdgad.detectors.config import AT_ONCE, DetectorConfig, Late
-from sdgad.detectors.device import choose_device, usable_device
-from sdgad.detectors.folder import ModelFiles, write_folder
+from sdgad.calibration.threshold import ValidationScores
+from sdgad.detectors.archive import Archive
+from sdgad.detectors.border import Border, need_stream
+from sdgad.detectors.config import Late
+from sdgad.detectors.device import choose_device
+from sdgad.detectors.own_state import OwnState, Stateless
+from sdgad.detectors.record import Record
+from sdgad.detectors.saving import Saving
+from sdgad.detectors.tags import Tags
+from sdgad.detectors.tally import Tally
 from sdgad.detectors.task import MIN_TRAIN, MIN_VAL, FitScores, Task, hold_out
-from sdgad.errors import InputError, ModelFolderError, NotFittedError
+from sdgad.detectors.view import View
+from sdgad.errors import InputError, NotFittedError
 from sdgad.events.clock import Clock
-from sdgad.events.features import CategoryEncoding, FeatureEncoder
 from sdgad.events.stream import Array, ColumnNames, EventStream
-from sdgad.events.vocabulary import NodeTable
-from sdgad.history.index import HistoryIndex
+from sdgad.history.context import PHASE_NAMES, context_names
 from sdgad.history.log import EventLog
-from sdgad.history.window import Window
+from sdgad.history.needs import NONE, Needs
+from sdgad.history.window import Window, WindowShape
 
 if TYPE_CHECKING:
     from sdgad.detectors.live import LiveScorer
@@ -35,7 +41,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("sdgad.detectors")
 
 
-class Detector(ABC):
+class Detector(Saving):
     """`fit`, `decision_function`, `predict`, `predict_proba`, `update`, `set_threshold`, `save`: PyOD manners.
 
     Scores are float64 in (0, 1), one per row of the stream, higher = more anomalous. A fitted detector carries its
@@ -43,31 +49,14 @@ class Detector(ABC):
     `update(new)` moves the history forward.
     """
 
-    name: ClassVar[str]
-    config_type: ClassVar[type[DetectorConfig]] = DetectorConfig
-
-    threshold_: float
-    threshold_rule_: str
-    decision_scores_: Array
-    validation_scores_: Array
-
-    def __init__(self, **options: Any) -> None:
-        self.config: Any = self.configure(options)
-        self._fitted = False
-
-    @classmethod
-    def configure(cls, options: dict[str, Any]) -> DetectorConfig:
-        """Options → typed config."""
-        return build(cls.config_type, options)
-
     # ------------------------------------------------------------------ what a detector implements
     @abstractmethod
-    def _learn(self, task: Task, *, epochs: int | None, progress: bool) -> FitScores:
-        """Learn from the task; returns what `_score` gives for its events."""
+    def _learn(self, task: Task) -> FitScores:
+        """Learn from the task; returns the scores of its training and validation events (`_score_both` gives them)."""
 
     @abstractmethod
-    def _score_window(self, window: Window) -> Array:
-        """Scores in (0, 1) of a batch of events with their past."""
+    def _new_state(self) -> OwnState:
+        """The state that scores, as it is before the first event of a stream."""
 
     @abstractmethod
     def _weights(self) -> dict[str, Array]:
@@ -75,33 +64,25 @@ class Detector(ABC):
 
     @abstractmethod
     def _restore(self, weights: dict[str, Array], calibration: dict[str, Any]) -> None:
-        """The inverse of `_weights` and `_calibration`."""
-
-    def _score_both(self, task: Task) -> FitScores:
-        return self._score(task.index, task.train), self._score(task.index, task.val)
+        """The inverse of `_weights` and `_calibration`; the state is restored after it."""
 
     def _calibration(self) -> dict[str, Any]:
         """Numbers that turn what the model computes into a score."""
         return {}
 
-    @property
-    def uses_context(self) -> bool:
-        """Whether the index has to hold context features."""
-        return True
-
-    @property
-    def history_length(self) -> int:
-        """L: how many past events per endpoint a Window has to hold."""
-        return 0
-
+    tags: ClassVar[Tags] = Tags()  # what the checks must know of it
+    check_options: ClassVar[Mapping[str, Any]] = {}  # small and quick, for the checks
+    keeps_log: ClassVar[bool] = True  # False: the state replaces log and node table; no index is built
     score_rows: ClassVar[int] = 1 << 16  # events of a Window, when scoring
-
-    def _score(self, index: HistoryIndex, rows: Tensor) -> Array:
-        """Scores in (0, 1) of some rows of an index."""
-        parts = torch.split(rows, self.score_rows)
-        return np.concatenate([self._score_window(index.rows(part, self.history_length)) for part in parts])
+    history_length: int = 0  # L: how many past events per endpoint a Window has to hold
+    uses_context: bool = True  # whether Windows have to hold context features
+    needs: Needs = NONE  # what else they have to hold
 
     # ------------------------------------------------------------------ fit
+    record_: Record
+    _archive: Archive | Tally
+    _state: OwnState
+
     def fit(
         self,
         train: EventStream,
@@ -110,9 +91,13 @@ class Detector(ABC):
         epochs: int | None = None,
         progress: bool = False,
     ) -> Self:
-        """Learn from `train`; select and calibrate on `val`, or on the last 20% by time where none is given."""
+        """Learn from `train`; select and calibrate on `val`, or on the last 20% by time where none is given.
+
+        `epochs` is the most that are learned, for this fit, where a detector learns in epochs.
+        """
         for given in (train, val):
-            _need_stream(given)
+            if given is not None:
+                need_stream(given)
         if epochs is not None and epochs < 1:
             raise InputError(f"epochs={epochs} must be at least 1.")
         if val is None:
@@ -125,306 +110,229 @@ class Detector(ABC):
         if (train.label == 1).all():
             raise InputError("Every training event is labelled anomalous: there is no normal one to learn.")
         self._fitted = False
-        self._clock = train.clock
-        self._names = train.names
-        self._features = FeatureEncoder.fit(train)
-        self._nodes = NodeTable(len(train.vocabulary.names))
-        self._log = EventLog.empty(self._features.width)
-        past = train.predecessors
-        parts = [part for part in (past, train, val) if part is not None]
+        task = self._read(train, val, epochs, progress)
+        self.record_ = Record()
+        self.__dict__.pop("_state", None)
+        self.decision_scores_, scores = self._learn(task)
+        if "_state" not in self.__dict__:
+            self._state = self._new_state()
+            if self._state.remembers:
+                task.through(self._state, self.score_rows)
+        span = float(task.log.t[-1] - task.log.t[task.middle]) * task.border.clock.seconds
+        self._decide_by(ValidationScores(scores, task.label[task.middle :].cpu().numpy(), span))
+        self._fitted = True
+        return self
+
+    def _read(self, train: EventStream, val: EventStream, epochs: int | None, progress: bool) -> Task:
+        """The archive of this fit, and what may be learned from it."""
+        border = Border.fit(train, features=self.tags.uses_features)
+        archive: Archive | Tally = Archive.start(border) if self.keeps_log else Tally(border)
+        log = EventLog.empty(border.features.width)
+        parts = [part for part in (train.predecessors, train, val) if part is not None]
         for part in parts:
-            self._nodes, new = self._border(part)
-            if len(self._log) and new.t[0] < self._log.t[-1]:
+            arrivals = archive.read(part)
+            if len(log) and part.times_in(border.clock.unit)[0] < archive.newest:
                 raise InputError("The validation events begin before the training events end.")
-            self._log, _ = self._log.merged(new)
-        self._fitted_until: float | None = self._log.t[-1].item()
-        if self._log.t[0] == self._log.t[-1] and self.config.ties == "strict":
+            archive = archive.extended(arrivals)
+            log, _ = log.merged(arrivals.log)
+        archive = archive.fitted(log.t[-1].item())
+        if log.t[0] == log.t[-1] and self.config.ties == "strict" and self.keeps_log:
             logger.warning(
                 "All %s events have one time, so none sees another; is the time column right? "
                 "(With ties=arrival those that come first are seen.)",
-                f"{len(self._log):,}",
+                f"{len(log):,}",
             )
-
-        index = self._index(self._log)
+        self._archive = archive
         label = np.concatenate([part.label for part in parts]).astype(np.float32)
-        first = 0 if past is None else len(past)
+        first = len(log) - len(train) - len(val)
         middle = first + len(train)
         if not train.has_labels:
             label[middle:] = np.nan
         label[:first] = np.nan
-        rows = torch.arange(len(index), device=index.device)
-        task = Task(index, rows[first:middle], rows[middle:], torch.from_numpy(label).to(index.device))
-        self.decision_scores_, self.validation_scores_ = self._learn(task, epochs=epochs, progress=progress)
+        view = self.view
+        return Task(
+            log,
+            border,
+            view,
+            first,
+            middle,
+            torch.from_numpy(label).to(view.device),
+            epochs=epochs or getattr(self.config, "epochs", None),
+            progress=progress,
+            keeps_log=self.keeps_log,
+        )
 
-        span = float(self._log.t[-1] - self._log.t[middle]) * self._clock.seconds
-        self._validation = ValidationScores(self.validation_scores_, label[middle:], span)
-        self._p_values = self._conformal()
-        self._fitted = True
-        rule = default_rule(self._validation)
-        self.threshold_, self.threshold_rule_ = rule(self._validation), str(rule)
-        return self
-
-    @property
-    def validation(self) -> ValidationScores:
-        """Scores and labels of the validation part, which thresholds are chosen on."""
-        self._need_fit()
-        return self._validation
-
-    def _conformal(self) -> ConformalPValues:
-        normal = ~(self._validation.label == 1)
-        return ConformalPValues(self._validation.score[normal])
+    def _score_both(self, task: Task) -> FitScores:
+        """Scores of training and validation events by a new state, which is kept as it is after them."""
+        self._state = self._new_state()
+        return task.through(self._state, self.score_rows)
 
     # ------------------------------------------------------------------ scores
     def decision_function(self, events: EventStream) -> Array:
         """One score per row of the stream, continuing from the end of the detector's history, which stays as it is."""
         self._need_fit()
-        if not len(self._log):
+        archive = self._archive
+        if not len(archive):
             logger.warning(
                 "The model has no history, so everybody is a stranger to it; update it with past events first."
             )
-        _, new = self._border(events)
-        kept = self._in_time(new, events)
-        if seen := self._used_to_fit(new.take(kept)):
-            logger.warning(used_to_fit_note(seen, len(kept)))
-        merged, place = self._log_with(new.take(kept), after=self._fitted_until)
+        arrivals = archive.read(events, self.config.late)
+        if seen := archive.used_to_fit(arrivals):
+            logger.warning(used_to_fit_note(seen, len(arrivals.log)))
         scores = np.full(len(events), np.nan)
-        if len(place):
-            index = self._index(merged)
-            scores[kept] = self._score(index, torch.from_numpy(place).to(index.device))
+        scores[arrivals.kept] = archive.through(
+            arrivals, self._standing, self._new_state, self.view, self.score_rows
+        )
         return scores
-
-    def predict(self, events: EventStream) -> Array:
-        """1 where the score reaches `threshold_`, else 0."""
-        return (self.decision_function(events) >= self.threshold_).astype(np.int64)
-
-    def predict_proba(self, events: EventStream) -> Array:
-        """`[n, 2]`: 1 − score and score."""
-        score = self.decision_function(events)
-        return np.stack([1 - score, score], 1)
-
-    def p_value(self, scores: Array) -> Array:
-        """Conformal p-values: how rare a score at least this high is among validation normals."""
-        self._need_fit()
-        return self._p_values(scores)
-
-    @property
-    def labels_(self) -> Array:
-        """The decisions on the training events."""
-        self._need_fit()
-        return (self.decision_scores_ >= self.threshold_).astype(np.int64)
 
     def update(self, events: EventStream) -> Self:
         """Move the history forward: these events now count as past. Nothing is learned."""
         self._need_fit()
-        nodes, new = self._border(events)
-        self._log, _ = self._log_with(new.take(self._in_time(new, events)))
-        self._nodes = nodes
+        archive = self._archive
+        arrivals = archive.read(events, self.config.late)
+        state = self._state
+        if state.remembers:
+            state = archive.advanced(arrivals, state, self._new_state, self.view, self.score_rows)
+        self._state, self._archive = state, archive.extended(arrivals)
         return self
 
     def live(self, *, late: Late | None = None, flagged: Literal["keep", "skip"] = "keep") -> LiveScorer:
         """Score events as they come, on a copy of the history: see `LiveScorer`."""
-        from sdgad.detectors.live import LiveScorer
+        from sdgad.detectors.live import LiveParts, LiveScorer
 
         self._need_fit()
-        return LiveScorer(self, late=late or self.config.late, flagged=flagged)
+        archive, view = self._archive, self.view
 
-    def set_threshold(self, rule: str | float, amount: float | None = None) -> Self:
-        """`"f1"`, `("fpr", 0.001)`, `("alerts_per_day", 20)`, `("quantile", 0.01)` on validation scores, or a value."""
-        self._need_fit()
-        chosen = threshold_rule(rule, amount)
-        self.threshold_, self.threshold_rule_ = chosen(self._validation), str(chosen)
+        def parts(*, empty: bool) -> LiveParts:
+            state = self._new_state()
+            if self._state.remembers and not empty:
+                state.load(self._state.arrays())
+            slots, buffer = archive.empty_live(view) if empty else archive.live(view)
+            return LiveParts(archive.border, slots, buffer, state, view.device)
+
+        return LiveScorer(self, parts, late=late or self.config.late, flagged=flagged)
+
+    def set_params(self, **options: Any) -> Self:
+        """Change options: `late`, `device`, `max_nodes` and `max_age` act at once, any other asks for a new fit.
+
+        Where a state of its own speaks of nodes, bounds of memory cannot change after a fit: it was written under the old ones.
+        """
+        before = self.config
+        super().set_params(**options)
+        if (
+            self._fitted
+            and self.keeps_log
+            and self._state.remembers
+            and self.config.retention != before.retention
+        ):
+            self.config = before
+            raise InputError(
+                f"Options max_nodes and max_age cannot change after the fit of a {self.name} detector, whose own state was "
+                "written without them: fit it with them."
+            )
+        if self._fitted and self.config.device != before.device:
+            self._move_to(choose_device(self.config.device))
         return self
 
-    # ------------------------------------------------------------------ border
+    def _move_to(self, device: torch.device) -> None:  # noqa: ARG002
+        """What was learned, and a state that remembers, shall live there from now on."""
+        if self._state.remembers:
+            moved = self._new_state()
+            moved.load(self._state.arrays())
+            self._state = moved
+
+    # ------------------------------------------------------------------ what it knows
+    @property
+    def _standing(self) -> OwnState:
+        """The state at the end of the history; one that remembers nothing is as good as new."""
+        return self._state if self._state.remembers else self._new_state()
+
+    @property
+    def view(self) -> View:
+        """How it looks at history."""
+        config = self.config
+        device = choose_device(config.device)
+        return View(self.history_length, self.uses_context, config.ties, config.retention, self.needs, device)
+
+    @property
+    def window_shape(self) -> WindowShape:
+        """The widths of its Windows."""
+        if "_archive" not in self.__dict__:  # while it is fitted, it has one already
+            self._need_fit()
+        border, context = self._archive.border, self.uses_context
+        names = context_names(border.clock) if context else ()
+        phases = len(PHASE_NAMES) if context and border.clock.wall_clock else 0
+        return WindowShape(self.history_length, border.features.width, len(names), phases)
+
+    @property
+    def remembers(self) -> bool:
+        """Whether it has a state of its own, beside the history, that scores depend on."""
+        self._need_fit()
+        return self._state.remembers
+
+    @property
+    def border(self) -> Border:
+        """How raw events are read: what the training events were like. A new fit has a new one."""
+        self._need_fit()
+        return self._archive.border
+
     @property
     def columns(self) -> ColumnNames:
         """Names of the columns that the model was fitted on, for `read_events(..., columns=…)`."""
-        self._need_fit()
-        return self._names
+        return self.border.names
 
     @property
     def feature_names(self) -> tuple[str, ...]:
         """The features that the model reads, one by one: a list column `msg` is msg0, msg1, …"""
-        self._need_fit()
-        return tuple(column.name for column in self._features.columns)
-
-    @property
-    def feature_categories(self) -> dict[str, int | None]:
-        """The features, and how many categories the model tells apart in each; None for numbers."""
-        self._need_fit()
-        return {
-            column.name: len(column.categories) if isinstance(column, CategoryEncoding) else None
-            for column in self._features.columns
-        }
+        return self.border.feature_names
 
     @property
     def clock(self) -> Clock:
-        self._need_fit()
-        return self._clock
+        """What the numbers of its time column mean."""
+        return self.border.clock
 
     @property
     def bipartite(self) -> bool:
-        self._need_fit()
-        return self._nodes.sides == 2
+        """Whether sources and destinations have name spaces of their own."""
+        return self.border.sides == 2
 
     @property
     def history_size(self) -> tuple[int, int]:
         """Events and nodes that the detector remembers."""
         self._need_fit()
-        return len(self._log), self._nodes.size
+        return self._archive.size
 
     @property
     def history_span(self) -> tuple[float, float] | None:
         """The times of the first and the last event in the history, in the clock's unit; None where it is empty."""
         self._need_fit()
-        return (self._log.t[0].item(), self._log.t[-1].item()) if len(self._log) else None
+        return self._archive.span
 
     @property
     def fitted_until(self) -> float | None:
         """The last time that `fit` has seen, in the clock's unit; None for a model of an older version."""
         self._need_fit()
-        return self._fitted_until
+        return self._archive.fitted_until
 
     def used_to_fit(self, events: EventStream) -> int:
         """How many of the events that it scores `fit` has seen; where no history was kept, how many are of its time."""
         self._need_fit()
-        _, new = self._border(events)
-        return self._used_to_fit(new.take(self._in_time(new, events)))
-
-    def _used_to_fit(self, new: EventLog) -> int:
-        if self._fitted_until is None or not np.any(new.t < self._fitted_until):
-            return 0  # equal rows at its very end are two events: a cut may fall between them
-        early = new.take(np.flatnonzero(new.t <= self._fitted_until))
-        if not len(self._log) or self._log.t[0] > self._fitted_until:  # saved without it
-            return len(early)
-        return int(np.count_nonzero(self._log.find(early) >= 0))
-
-    def _border(self, events: EventStream) -> tuple[NodeTable, EventLog]:
-        """Raw events → the model's own numbering and features."""
-        _need_stream(events)
-        src, dst, nodes = self._nodes.number(events.src, events.dst, events.vocabulary)
-        return nodes, EventLog(src, dst, *self._translate(events))
-
-    def _translate(self, events: EventStream) -> tuple[Array, Array]:
-        """Times in the model's unit, and features as it has them."""
-        return events.times_in(self._clock.unit), self._features.encode(events)
-
-    def _in_time(self, new: EventLog, events: EventStream) -> Array:
-        """Rows to keep under the policy for events older than the end of the history."""
-        if len(self._log) == 0 or self.config.late == "score":
-            return np.arange(len(new))
-        late = new.t < self._log.t[-1]
-        if self.config.late == "error" and late.any():
-            row = int(events.row[np.flatnonzero(late)[0]])
-            raise InputError(f"Row {row + 1} is older than the end of the model's history (late='error').")
-        return np.flatnonzero(~late)
-
-    def _log_with(self, new: EventLog, after: float | None = None) -> tuple[EventLog, Array]:
-        """The history with new events put in, and where these stand; of those it has already, later than `after`, it is said."""
-        joined, place, again = self._log.joined(new)
-        told = again if after is None else again & (new.t > after)
-        if told.any():
-            logger.warning(
-                "%s of %s events are in the model's history already and count once.",
-                f"{told.sum():,}",
-                f"{len(new):,}",
-            )
-        return joined, place
-
-    def _index(self, log: EventLog) -> HistoryIndex:
-        device = choose_device(self.config.device)
-        return log.index(
-            self._clock,
-            self.config.ties,
-            context=self.uses_context,
-            retention=self.config.retention,
-            device=device,
-        )
+        return self._archive.used_to_fit(self._archive.read(events, self.config.late))
 
     def _need_fit(self) -> None:
         if not self._fitted:
             raise NotFittedError(f"This {self.name} detector has not been fitted yet: call fit first.")
 
-    # ------------------------------------------------------------------ options and files
-    def get_params(self) -> dict[str, Any]:
-        """The options, as they may be given to the constructor."""
-        return asdict(self.config)
 
-    def set_params(self, **options: Any) -> Self:
-        """Change options: `late`, `device`, `max_nodes` and `max_age` act at once, any other asks for a new fit."""
-        self.config = self.configure({**self.get_params(), **options})
-        if not set(options) <= AT_ONCE:
-            self._fitted = False
-        return self
+class WindowDetector(Detector):
+    """A detector whose scores are a function of the Window alone: nothing of its own changes as events go by."""
 
-    def __repr__(self) -> str:
-        options = ", ".join(f"{key}={value!r}" for key, value in self.get_params().items())
-        return f"{type(self).__name__}({options})"
+    @abstractmethod
+    def _score_window(self, window: Window) -> Array:
+        """Scores in (0, 1) of a batch of events with their past."""
 
-    def save(self, path: str | os.PathLike[str], *, history: bool = True) -> None:
-        """Write the model folder; `history=False` leaves raw ids and past events out."""
-        self._need_fit()
-        log = self._log if history else EventLog.empty(self._features.width)
-        nodes = self._nodes if history else NodeTable(self._nodes.sides)
-        config = {
-            "detector": self.name,
-            "options": self.get_params(),
-            "columns": asdict(self._names),
-            "clock": asdict(self._clock),
-            "features": self._features.to_json(),
-            "sides": self._nodes.sides,
-        }
-        calibration = {
-            **self._calibration(),
-            "threshold": self.threshold_,
-            "threshold_rule": self.threshold_rule_,
-            "validation_seconds": self._validation.seconds,
-            "fitted_until": self._fitted_until,
-        }
-        state = {
-            **log.arrays(),
-            "validation.score": self.validation_scores_,
-            "validation.label": self._validation.label,
-            "train.score": self.decision_scores_,
-        }
-        vocabulary = nodes.to_table() if history else None
-        write_folder(
-            path, ModelFiles(config, calibration, self._weights(), state, vocabulary, write_card(self))
-        )
-
-    @classmethod
-    def from_files(cls, files: ModelFiles) -> Self:
-        """The detector that `save` wrote."""
-        config, state = files.config, files.state
-        try:
-            detector = cls(**{**config["options"], "device": usable_device(config["options"]["device"])})
-            detector._clock = Clock(**config["clock"])
-            names = dict(config["columns"])
-            detector._names = ColumnNames(**{**names, "features": tuple(names["features"])})
-            detector._features = FeatureEncoder.from_json(config["features"])
-            detector._nodes = (
-                NodeTable(config["sides"])
-                if files.vocabulary is None
-                else NodeTable.from_table(files.vocabulary, config["sides"])
-            )
-            detector._log = EventLog.from_arrays(state)
-            detector.decision_scores_ = state["train.score"]
-            detector.validation_scores_ = state["validation.score"]
-            seconds = float(files.calibration["validation_seconds"])
-            detector._validation = ValidationScores(
-                state["validation.score"], state["validation.label"], seconds
-            )
-            detector.threshold_ = float(files.calibration["threshold"])
-            detector.threshold_rule_ = str(files.calibration["threshold_rule"])
-            detector._fitted_until = files.calibration.get("fitted_until")
-            detector._restore(files.weights, files.calibration)
-        except (KeyError, TypeError) as problem:
-            raise ModelFolderError(
-                f"The model folder does not fit this version of sdgad: {problem}."
-            ) from None
-        detector._p_values = detector._conformal()
-        detector._fitted = True
-        return detector
+    def _new_state(self) -> OwnState:
+        return Stateless(self._score_window)
 
 
 def used_to_fit_note(seen: int, total: int) -> str:
@@ -433,11 +341,3 @@ def used_to_fit_note(seen: int, total: int) -> str:
         f"{seen:,} of these {total:,} events were used to fit this model. Figures on them are too good; "
         "use events that came later."
     )
-
-
-def _need_stream(events: Any) -> None:
-    if events is not None and not isinstance(events, EventStream):
-        kind = type(events).__name__
-        raise InputError(
-            f"A detector takes an EventStream, not a {kind}: sdgad.read_events makes one of a table or file."
-        )

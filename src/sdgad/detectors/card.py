@@ -15,9 +15,8 @@ if TYPE_CHECKING:
 FEW = 10  # known anomalies, below which figures and thresholds that rest on them are mostly chance
 
 
-def write_card(detector: Detector) -> str:
+def write_card(detector: Detector, *, history: bool = True) -> str:
     """Markdown: the method, what it saw, how it did on validation, how it decides."""
-    events, nodes = detector.history_size
     validation = detector.validation
     known = ~np.isnan(validation.label)
     facts = evaluate(validation.label, validation.score, detector.threshold_) if known.any() else {}
@@ -31,7 +30,7 @@ def write_card(detector: Detector) -> str:
         f"- Columns: source `{columns.src}`, destination `{columns.dst}`, time `{columns.time}`",
         f"- Features: {feature_text(detector)}",
         f"- Trained on {len(detector.decision_scores_):,} events, selected and calibrated on {len(validation.score):,}",
-        f"- History: {events:,} events of {nodes:,} parties at the time of saving",
+        f"- History: {history_text(detector)} at the time of saving" if history else "- History: left out",
         f"- Threshold: {detector.threshold_:.6g} (rule: {detector.threshold_rule_}); flagged = score ≥ threshold",
     ]
     if facts.get("auroc") is not None:
@@ -43,12 +42,28 @@ def write_card(detector: Detector) -> str:
         )
     else:
         lines.append("- Validation held no labels of both classes: no quality figure can be given")
-    lines += [
-        "",
-        "The history holds raw ids and past events; `save(path, history=False)` leaves them out. Nothing here is a pickle.",
-        "",
-    ]
+    lines += ["", f"{_what_is_kept(detector, history)} Nothing here is a pickle.", ""]
     return "\n".join(lines)
+
+
+def _what_is_kept(detector: Detector, history: bool) -> str:
+    """What of the past is in the folder, and what is not."""
+    parts = ["raw ids", "past events"] if detector.keeps_log else []
+    parts += [f"what {detector.name} made of past events (its state)"] if detector.remembers else []
+    listed = " and ".join([*([", ".join(parts[:-1])] if len(parts) > 1 else []), parts[-1]])
+    if history:
+        return f"The history holds {listed}; `save(path, history=False)` leaves this out."
+    return f"Saved without history: left out are {listed}, so that everybody is a stranger until an update."
+
+
+def history_text(detector: Detector) -> str:
+    """`1,500 events of 49 parties`."""
+    events, nodes = detector.history_size
+    return (
+        f"{events:,} events of {nodes:,} parties"
+        if detector.keeps_log
+        else f"{events:,} events, none of them kept"
+    )
 
 
 def changed_options(detector: Detector) -> dict[str, Any]:
@@ -74,8 +89,9 @@ def options_text(options: dict[str, Any]) -> str:
 
 def feature_text(detector: Detector) -> str:
     """`amount (number), currency (category, 3 values)`; the elements of a list are counted."""
-    read = detector.feature_categories
-    return ", ".join(f"{name} ({_kind(name, read)})" for name in detector.columns.features) or "none"
+    read = detector.border.feature_categories
+    listed = ", ".join(f"{name} ({_kind(name, read)})" for name in detector.columns.features)
+    return listed or ("none" if detector.tags.uses_features else f"none, since {detector.name} uses none")
 
 
 def _kind(name: str, read: dict[str, int | None]) -> str:

@@ -5,19 +5,27 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, get_args
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 import numpy as np
+import torch
 
-from sdgad.detectors.base import Detector
+from sdgad.detectors.border import Border, in_time, need_stream
 from sdgad.detectors.config import Late
-from sdgad.detectors.device import choose_device
-from sdgad.detectors.live_state import fingerprint, read_state, write_state
+from sdgad.detectors.live_state import read_state, write_state
+from sdgad.detectors.own_state import OwnState, stretches
+from sdgad.detectors.saving import prefixed, unprefixed
 from sdgad.errors import InputError, ModelFolderError
+from sdgad.events.hashing import HashedIds
 from sdgad.events.slots import NodeSlots
 from sdgad.events.stream import Array, EventStream
+from sdgad.history.bare import BareBuffer
 from sdgad.history.buffer import HistoryBuffer, Rows
 from sdgad.history.window import Window
+
+if TYPE_CHECKING:
+    from sdgad.detectors.base import Detector
 
 logger = logging.getLogger("sdgad.detectors")
 
@@ -28,6 +36,23 @@ SHAPES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 
 SPARE = 1024  # slots or pairs that may be held for nothing before forgotten ones are cleared away
 LATE_IN_A_ROW = 1000  # events, after which the newest time is doubtful
+
+
+@dataclass(frozen=True)
+class LiveParts:
+    """What a live scorer works with, all its own: how events are read, who is in which slot, the past, the state that scores."""
+
+    border: Border
+    slots: NodeSlots | HashedIds
+    buffer: HistoryBuffer | BareBuffer
+    state: OwnState
+    device: torch.device
+
+
+class MakeParts(Protocol):
+    """Parts that go on where the detector's history ends, or `empty` ones."""
+
+    def __call__(self, *, empty: bool) -> LiveParts: ...
 
 
 class LiveScorer:
@@ -42,33 +67,32 @@ class LiveScorer:
     does not become a habit; time moves on with them all the same.
     """
 
-    def __init__(self, detector: Detector, *, late: Late = "score", flagged: Flagged = "keep") -> None:
+    def __init__(
+        self, detector: Detector, parts: MakeParts, *, late: Late = "score", flagged: Flagged = "keep"
+    ) -> None:
         for name, value, allowed in (("late", late, get_args(Late)), ("flagged", flagged, get_args(Flagged))):
             if value not in allowed:
                 raise InputError(f"{name}={value!r} is not one of {', '.join(allowed)}.")
         self.detector = detector
         self.late: Late = late
         self.flagged: Flagged = flagged
-        self._device = choose_device(detector.config.device)
-        self._features = detector._features  # those of this fit
-        self._options: dict[str, Any] = {
-            "clock": detector.clock,
-            "ties": detector.config.ties,
-            "context": detector.uses_context,
-            "retention": detector.config.retention,
-        }
-        self._slots = NodeSlots.of(detector._nodes)
-        self._buffer = HistoryBuffer.from_log(detector._log, detector.history_length, **self._options)
-        self._model = fingerprint(detector)
+        self._make = parts
+        self._model = detector.fingerprint()
+        self._bounded = detector.config.retention.bounded
         self._late = 0  # events in a row
-        self._room = self._pair_room = 0
+        self._take(parts(empty=False))
         self._clear_away()
         self._warm_up()
+
+    def _take(self, parts: LiveParts) -> None:
+        self._border, self._device = parts.border, parts.device
+        self._slots, self._buffer, self._state = parts.slots, parts.buffer, parts.state
+        self._room = self._pair_room = 0
 
     # ------------------------------------------------------------------ verbs
     def score(self, events: EventStream) -> Array:
         """One score per row of the stream, as `score_and_update` would give it; nothing is kept."""
-        with self._slots.trial(), self._buffer.trial():
+        with self._slots.trial(), self._buffer.trial(), self._state.trial():
             return self._run(events, self._through)
 
     def update(self, events: EventStream) -> None:
@@ -109,28 +133,21 @@ class LiveScorer:
         """The same, undone if it fails."""
 
         def attempt(rows: Rows) -> Array:
-            with self._buffer.trial(keep=True):
+            with self._buffer.trial(keep=True), self._state.trial(keep=True):
                 return act(rows)
 
         return attempt
 
     def _rows(self, events: EventStream) -> tuple[Rows, Array]:
         """Events as the buffer takes them, and which of them these are, under the policy for late ones."""
-        if not isinstance(events, EventStream):
-            kind = type(events).__name__
-            raise InputError(f"Live scoring takes an EventStream, not a {kind}: sdgad.read_events makes one.")
-        self.detector._need_fit()
-        if self.detector._features is not self._features:
+        need_stream(events)
+        if self.detector.border is not self._border:
             raise InputError("The detector has been fitted again: ask it for a new live scorer.")
-        t, msg = self.detector._translate(events)
-        kept, newest = np.arange(len(events)), self._buffer.newest
+        t, msg = self._border.read(events)
+        newest = self._buffer.newest
+        kept = in_time(t, newest, self.late, events, "the newest event")
         if newest is not None and len(t) and t[0] < newest:
             late = t < newest
-            if self.late == "error":
-                row = int(events.row[0])
-                raise InputError(f"Row {row + 1} is older than the newest event (late='error').")
-            if self.late == "drop":
-                kept = np.flatnonzero(~late)
             self._tell_late(late, newest)
             t = np.where(late, newest, t)
         else:
@@ -148,34 +165,59 @@ class LiveScorer:
             )  # fmt: skip
 
     def _through(self, rows: Rows) -> Array:
-        if self.flagged == "keep":
-            return self._score(self._buffer.push(rows))
         scores = np.empty(len(rows))
-        for part in self._buffer.runs(rows, alone=True):
-            look = self._buffer.look(rows[part])
-            scores[part] = self._score(look.window)
-            self._buffer.enter(look, scores[part] < self.detector.threshold_)
+        for stretch in self._stretches(rows):
+            if self.flagged == "keep":
+                scores[stretch] = self._pass(self._buffer.push(rows[stretch]))
+                continue
+            here = rows[stretch]
+            for part in self._buffer.runs(here, alone=True):
+                look = self._buffer.look(here[part])
+                found = self._score(look.window)
+                keep = found < self.detector.threshold_
+                scores[stretch][part] = found
+                self._buffer.enter(look, keep)
+                self._state.enter(look.window.take(torch.from_numpy(keep)).to(self._device))
         return scores
 
     def _enter(self, rows: Rows) -> Array:
-        self._buffer.push(rows)
+        for stretch in self._stretches(rows):
+            self._state.enter(self._buffer.push(rows[stretch]).to(self._device))
         return np.full(len(rows), np.nan)
+
+    def _stretches(self, rows: Rows) -> list[slice]:
+        """Parts between which the detector's own state changes."""
+        if not self._state.remembers:
+            return [slice(0, len(rows))] if len(rows) else []
+        return list(stretches(self._state, self._buffer.seconds(rows.t), SHAPES[-1]))
+
+    def _pass(self, window: Window) -> Array:
+        """Scores of events that enter the detector's own state."""
+        if not self._state.pads:
+            return self._state.through(window.to(self._device))
+        scores = self._score(window)
+        if self._state.remembers:
+            self._state.enter(window.to(self._device))
+        return scores
 
     def _score(self, window: Window) -> Array:
         """Scores of at most as many events as the largest shape has; always one of a few shapes, so that no
         event pays for preparing a new one."""
+        if not self._state.pads:
+            return self._state.score(window.to(self._device))
         size = next(shape for shape in SHAPES if shape >= len(window))
-        return self.detector._score_window(window.padded(size).to(self._device))[: len(window)]
+        return self._state.score(window.padded(size).to(self._device))[: len(window)]
 
     def _warm_up(self) -> None:
-        empty = self._buffer.window_of_nothing()
-        for shape in SHAPES:
-            self.detector._score_window(empty.padded(shape).to(self._device))
+        if self._state.pads:
+            empty = self._buffer.window_of_nothing()
+            with self._state.trial():
+                for shape in SHAPES:
+                    self._state.score(empty.padded(shape).to(self._device))
 
     def _clear_away(self) -> None:
         """Give back what forgotten nodes and pairs take, once it is as much as is in use."""
-        bounded = self._options["retention"].bounded
-        if bounded and (len(self._slots) >= self._room or self._buffer.pairs >= self._pair_room):
+        if self._bounded and (len(self._slots) >= self._room or self._buffer.pairs >= self._pair_room):
             self._slots.release(self._buffer.forgotten())
             self._room = 2 * len(self._slots) + SPARE
             self._pair_room = 2 * self._buffer.pairs + SPARE
@@ -183,20 +225,21 @@ class LiveScorer:
     # ------------------------------------------------------------------ files
     def snapshot(self, path: str | os.PathLike[str], note: Mapping[str, Any] | None = None) -> None:
         """Write all that it remembers into one file, whole or not at all; `note` is what JSON can hold."""
-        write_state(path, self._buffer.arrays() | self._slots.arrays(), self._model, note or {})
+        arrays = self._buffer.arrays() | self._slots.arrays() | prefixed(self._state.arrays())
+        write_state(path, arrays, self._model, note or {})
 
     def restore(self, path: str | os.PathLike[str]) -> dict[str, Any]:
         """Go on from a snapshot of the same model; returns its note."""
         arrays, note = read_state(path, self._model)
-        buffer = HistoryBuffer(self.detector.history_length, self._features.width, **self._options)
-        slots = NodeSlots(self.detector._nodes.sides)
+        parts = self._make(empty=True)
         try:
-            buffer.load(arrays)
-            slots.load(arrays)
+            parts.buffer.load(arrays)
+            parts.slots.load(arrays)
+            if parts.state.remembers:
+                parts.state.load(unprefixed(arrays))
         except (KeyError, ValueError, IndexError) as problem:
             raise ModelFolderError(
                 f"The state {path} does not fit this version of sdgad: {problem}."
             ) from None
-        self._buffer, self._slots = buffer, slots
-        self._room = self._pair_room = 0
+        self._take(parts)
         return note

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -14,8 +13,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from sdgad.atomic import whole_file
-from sdgad.detectors.base import Detector
-from sdgad.detectors.config import AT_ONCE
+from sdgad.detectors.saving import digest
 from sdgad.errors import InputError, ModelFolderError
 from sdgad.events.stream import Array
 
@@ -23,27 +21,12 @@ FORMAT_VERSION = 1
 KEY = "sdgad.live"
 
 
-def fingerprint(detector: Detector) -> str:
-    """Of all that makes a state usable: what was learned, how events are read, how much is remembered."""
-    options = {key: value for key, value in detector.get_params().items() if key not in AT_ONCE}
-    retention = detector.config.retention
-    said = [
-        detector.name,
-        options,
-        detector._features.to_json(),
-        [detector.clock.unit, detector.clock.wall_clock, detector.clock.timezone, detector.bipartite],
-        [retention.max_nodes, retention.max_age],
-    ]
-    text = json.dumps(said, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode() + _digest(detector._weights()).encode()).hexdigest()
-
-
 def write_state(
     path: str | os.PathLike[str], arrays: Mapping[str, Array], model: str, note: Mapping[str, Any]
 ) -> None:
     """One file, on the disk itself before it takes its name."""
     packed = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    head = {"format_version": FORMAT_VERSION, "model": model, "digest": _digest(packed), "note": dict(note)}
+    head = {"format_version": FORMAT_VERSION, "model": model, "digest": digest(packed), "note": dict(note)}
     with whole_file(path) as temporary:
         try:
             save_file(packed, temporary, metadata={KEY: json.dumps(head, allow_nan=False)})
@@ -67,19 +50,10 @@ def read_state(path: str | os.PathLike[str], model: str) -> tuple[dict[str, Arra
                     f"The state {path} belongs to another model, or to other bounds of its memory."
                 )
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
-        if _digest(arrays) != head["digest"]:
+        if digest(arrays) != head["digest"]:
             raise ValueError
         return arrays, dict(head["note"])
     except OSError as problem:
         raise ModelFolderError(f"The state {path} cannot be read: {problem.strerror or problem}.") from None
     except (SafetensorError, KeyError, TypeError, ValueError):
         raise ModelFolderError(f"The state {path} is damaged.") from None
-
-
-def _digest(arrays: Mapping[str, Array]) -> str:
-    total = hashlib.sha256()
-    for name in sorted(arrays):
-        array = np.ascontiguousarray(arrays[name])
-        total.update(f"{name} {array.dtype.str} {array.shape} ".encode())
-        total.update(array.reshape(-1).view(np.uint8).data)
-    return total.hexdigest()

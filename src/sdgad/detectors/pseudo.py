@@ -8,20 +8,26 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from sdgad.history.index import HistoryIndex, Query
+from sdgad.history.index import HistoryIndex
+from sdgad.history.query import Query
 
 FEW_LABELS = 20  # below this many labelled anomalies, pseudo-anomalies join in
 
 
 @dataclass(frozen=True)
 class PseudoEvents:
-    """Hypothetical events and their edge features."""
+    """Hypothetical events, their edge features, and the events (rows of the index) at whose place in the stream they stand."""
 
     query: Query
     msg: Tensor
+    anchor: Tensor
 
     def __len__(self) -> int:
         return len(self.query)
+
+    def take(self, rows: Tensor) -> PseudoEvents:
+        """Some of them, by number."""
+        return PseudoEvents(self.query.take(rows), self.msg[rows], self.anchor[rows])
 
 
 class PseudoAnomalies:
@@ -50,17 +56,21 @@ class PseudoAnomalies:
         ]
         shares = len(self.kinds)
         parts = [kind(anchors[i::shares], donors[i::shares]) for i, kind in enumerate(self.kinds)]
-        return PseudoEvents(Query.cat([p.query for p in parts]), torch.cat([p.msg for p in parts]))
+        return PseudoEvents(
+            Query.cat([p.query for p in parts]),
+            torch.cat([p.msg for p in parts]),
+            torch.cat([p.anchor for p in parts]),
+        )
 
     def other_destination(self, anchors: Tensor, donors: Tensor) -> PseudoEvents:
         real, other = self.index.stored(anchors), self.index.stored(donors)
         query = self.index.hypothetical(real.node[:, 0], other.node[:, 1], real.time, real.before)
-        return PseudoEvents(query, self.index.msg(anchors))
+        return PseudoEvents(query, self.index.msg(anchors), anchors)
 
     def other_time(self, anchors: Tensor, donors: Tensor) -> PseudoEvents:
         real, other = self.index.stored(anchors), self.index.stored(donors)
         query = self.index.hypothetical(other.node[:, 0], other.node[:, 1], real.time, real.before)
-        return PseudoEvents(query, self.index.msg(donors))
+        return PseudoEvents(query, self.index.msg(donors), anchors)
 
     def other_features(self, anchors: Tensor, donors: Tensor) -> PseudoEvents:
-        return PseudoEvents(self.index.stored(anchors), self.index.msg(donors))
+        return PseudoEvents(self.index.stored(anchors), self.index.msg(donors), anchors)

@@ -12,11 +12,13 @@ from sdgad.registry import Registry
 
 MODULES = (
     "sdgad.detectors.sdgad.detector",
+    "sdgad.detectors.classifier",
     "sdgad.detectors.baselines.boosting",
     "sdgad.detectors.baselines.isolation_forest",
+    "sdgad.detectors.baselines.midas",
 )
 
-detectors: Registry[Detector] = Registry("detector", "sdgad.detectors", MODULES)
+detectors: Registry[Detector] = Registry("detector", "sdgad.detectors", MODULES, base=Detector)
 
 
 def list_detectors() -> list[str]:

@@ -6,7 +6,7 @@ import logging
 import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, TypeVar
 
@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from sdgad.detectors.progress import EpochBar
+from sdgad.detectors.record import Record
 
 logger = logging.getLogger("sdgad.training")
 
@@ -32,16 +33,6 @@ class Schedule:
     average: float = (
         0.0  # decay of the running average of weights that is validated and kept; 0 keeps the raw weights
     )
-
-
-@dataclass
-class Record:
-    """What happened: one entry of loss parts and validation figures per epoch, and which epoch was kept."""
-
-    epochs: list[dict[str, float]] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)  # of each epoch, without its validation
-    best_epoch: int = 0
-    interrupted: bool = False
 
 
 def train(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -9,7 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from sdgad.detectors.base import Detector
+from sdgad.configuration import option
+from sdgad.detectors.base import WindowDetector
 from sdgad.detectors.baselines.event_table import event_table, pseudo_table, window_table
 from sdgad.detectors.baselines.trees import BoostedTrees
 from sdgad.detectors.config import DetectorConfig
@@ -31,12 +33,12 @@ LOWEST, HIGHEST = -700.0, 36.0  # log-odds beyond which the float64 sigmoid is 0
 class BoostingConfig(DetectorConfig):
     """Small trees, a third of the columns at each split: streams drift, and large trees learn dates."""
 
-    learning_rate: float = 0.05
-    max_iter: int = 400  # trees
-    leaves: int = 8
-    min_leaf: int = 50  # events per leaf, and at most a hundredth of all
-    l2: float = 3.0
-    columns: float = 0.3  # share of the columns that a split may choose from
+    learning_rate: float = option(0.05, "the say of one tree")
+    max_iter: int = option(400, "most trees; validation chooses how many of them are kept")
+    leaves: int = option(8, "most leaves of a tree")
+    min_leaf: int = option(50, "fewest events in a leaf, or a hundredth of all events if that is less")
+    l2: float = option(3.0, "shrinks the values of leaves, those with few events most")
+    columns: float = option(0.3, "share of the columns that a split may choose from")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -58,7 +60,7 @@ class Examples:
 
 
 @detectors.register("boosting")
-class Boosting(Detector):
+class Boosting(WindowDetector):
     """Score = sigmoid(log-odds), log-odds = baseline + Σ trees, by scikit-learn's histogram boosting.
 
     With labels it is a classifier (an unknown label counts as normal). Without, it tells training events
@@ -69,14 +71,15 @@ class Boosting(Detector):
 
     config_type: ClassVar[type[DetectorConfig]] = BoostingConfig
     config: BoostingConfig
+    check_options: ClassVar[Mapping[str, Any]] = {"max_iter": 30}
 
     # ------------------------------------------------------------------ learn
-    def _learn(self, task: Task, *, epochs: int | None, progress: bool) -> FitScores:  # noqa: ARG002
+    def _learn(self, task: Task) -> FitScores:
         """An epoch is one tree."""
         generator = torch.Generator().manual_seed(self.config.seed)
         few = int((task.train_label == 1).sum()) < FEW_LABELS
         examples = _contrast(task, generator) if few else _labelled(task.index, task.train, task.train_label)
-        self._trees = self._grow(examples, _judge(task, few, generator), epochs or self.config.max_iter)
+        self._trees = self._grow(examples, _judge(task, few, generator), task.epochs or self.config.max_iter)
         return self._score_both(task)
 
     def _grow(self, examples: Examples, judge: Examples | None, most: int) -> BoostedTrees:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from sdgad.detectors.base import Detector
+from sdgad.configuration import option
+from sdgad.detectors.base import WindowDetector
 from sdgad.detectors.baselines.event_table import event_table, window_table
 from sdgad.detectors.baselines.trees import IsolationTrees
 from sdgad.detectors.config import DetectorConfig
 from sdgad.detectors.registry import detectors
+from sdgad.detectors.tags import Tags
 from sdgad.detectors.task import FitScores, Task
 from sdgad.errors import InputError
 from sdgad.events.stream import Array
@@ -20,8 +23,8 @@ from sdgad.history.window import Window
 class IsolationForestConfig(DetectorConfig):
     """The forest's size: `trees`, each grown on `samples` training events (or on all, if there are fewer)."""
 
-    trees: int = 200
-    samples: int = 256  # ψ
+    trees: int = option(200, "trees in the forest")
+    samples: int = option(256, "ψ, training events that a tree is grown on")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -31,13 +34,15 @@ class IsolationForestConfig(DetectorConfig):
 
 
 @detectors.register("isolation-forest")
-class IsolationForestDetector(Detector):
+class IsolationForestDetector(WindowDetector):
     """Score 2^(−E[h] / c(ψ)) (Liu, Ting, Zhou 2008): h counts the random cuts that isolate an event."""
 
     config_type: ClassVar[type[DetectorConfig]] = IsolationForestConfig
     config: IsolationForestConfig
+    tags: ClassVar[Tags] = Tags(uses_labels=False)
+    check_options: ClassVar[Mapping[str, Any]] = {"trees": 40}
 
-    def _learn(self, task: Task, *, epochs: int | None, progress: bool) -> FitScores:  # noqa: ARG002
+    def _learn(self, task: Task) -> FitScores:
         """Grow all trees at once: there are no epochs."""
         from sklearn.ensemble import IsolationForest
 

@@ -38,7 +38,7 @@ class DensityModel(nn.Module, ABC):
         return log_prob / self.width
 
 
-densities: Registry[DensityModel] = Registry("density", "sdgad.densities")
+densities: Registry[DensityModel] = Registry("density", "sdgad.densities", base=DensityModel)
 
 
 class ZukoFlow(DensityModel):

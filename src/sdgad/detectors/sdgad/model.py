@@ -9,12 +9,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from sdgad.detectors.learned.detector import LearnedModel
+from sdgad.detectors.learned.event_vector import EventVector
+from sdgad.detectors.learned.own import OwnFeatures
 from sdgad.detectors.sdgad.boundary import Boundary
 from sdgad.detectors.sdgad.config import SDGADConfig
 from sdgad.detectors.sdgad.density import densities, frozen
 from sdgad.detectors.sdgad.known import KnownCentre
-from sdgad.detectors.sdgad.own import OwnFeatures
-from sdgad.detectors.sdgad.residual import EventVector
 from sdgad.detectors.sdgad.restriction import Restriction
 from sdgad.detectors.sdgad.whitening import whitening
 from sdgad.encoders.base import encoders
@@ -44,7 +45,7 @@ class Join:
     weight: float
 
 
-class SDGADModel(nn.Module):
+class SDGADModel(LearnedModel):
     """Event vector h, projection x = W h, density of x, boundary, known centre.
 
     L = L_ML + λ₁ L_BO + λ₂ L_RR + λ₃ L_known (paper, "Overall Training Objective", plus the last term).

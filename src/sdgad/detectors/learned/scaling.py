@@ -35,7 +35,7 @@ class Standardise(nn.Module):
 
 
 class WindowScale(nn.Module):
-    """Standardises context and edge features of a Window, past and current alike."""
+    """Standardises context and edge features of a Window, past and current alike, and of second hops."""
 
     def __init__(self, shape: WindowShape) -> None:
         super().__init__()
@@ -47,8 +47,12 @@ class WindowScale(nn.Module):
         self.msg.fit(msg)
 
     def forward(self, window: Window) -> Window:
+        hop = window.hop
+        if hop is not None:
+            hop = dataclasses.replace(hop, context=self.context(hop.context), msg=self.msg(hop.msg))
         return dataclasses.replace(
             window,
+            hop=hop,
             context=self.context(window.context),
             msg=self.msg(window.msg),
             past_context=self.context(window.past_context),

@@ -1,12 +1,13 @@
-"""Residual representation encoding (paper, section "Residual Representation Encoding")."""
+"""Event vectors: residual representation encoding (paper, section "Residual Representation Encoding"), and
+without the residual."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
 
-from sdgad.detectors.sdgad.own import OwnFeatures
-from sdgad.detectors.sdgad.scaling import WindowScale
+from sdgad.detectors.learned.own import OwnFeatures
+from sdgad.detectors.learned.scaling import WindowScale
 from sdgad.encoders.base import Encoder
 from sdgad.encoders.dropout import Dropout
 from sdgad.history.window import Window
@@ -52,3 +53,7 @@ class EventVector(nn.Module):
         h: Tensor = self.drop(torch.cat(parts, 1))
         plain = h[:, :0] if self.own is None else self.own.values(window)
         return h, plain
+
+    def commit(self, window: Window) -> Tensor:
+        """What the encoder's memory holds of both endpoints after each event, `[B, 2, R]`."""
+        return self.encoder.commit(self.scale(window))

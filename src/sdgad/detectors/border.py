@@ -1,0 +1,88 @@
+"""Border: raw events become what a model works on; and what happens to those that come too late."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sdgad.detectors.config import Late
+from sdgad.errors import InputError
+from sdgad.events.clock import Clock
+from sdgad.events.features import CategoryEncoding, FeatureEncoder
+from sdgad.events.stream import Array, ColumnNames, EventStream
+
+
+@dataclass(frozen=True, eq=False)
+class Border:
+    """What the training events were like: column names, clock, features, whether sources and destinations are named apart."""
+
+    names: ColumnNames
+    clock: Clock
+    features: FeatureEncoder
+    sides: int
+
+    @classmethod
+    def fit(cls, train: EventStream, *, features: bool = True) -> Border:
+        """What these events are like; without `features` their feature columns are not asked for again."""
+        names, sides = train.names, len(train.vocabulary.names)
+        if not features:
+            return cls(replace(names, features=()), train.clock, FeatureEncoder(()), sides)
+        return cls(names, train.clock, FeatureEncoder.fit(train), sides)
+
+    def read(self, events: EventStream) -> tuple[Array, Array]:
+        """Times in the model's unit, and features as it has them."""
+        need_stream(events)
+        return events.times_in(self.clock.unit), self.features.encode(events)
+
+    def seconds(self, t: Array, origin: Any) -> Array:
+        """Times as seconds since an origin; a difference of the times themselves, so that it is exact."""
+        return np.asarray((t - origin) * self.clock.seconds, np.float64)
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The features, one by one: a list column `msg` is msg0, msg1, …"""
+        return tuple(column.name for column in self.features.columns)
+
+    @property
+    def feature_categories(self) -> dict[str, int | None]:
+        """The features, and how many categories are told apart in each; None for numbers."""
+        return {
+            column.name: len(column.categories) if isinstance(column, CategoryEncoding) else None
+            for column in self.features.columns
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "columns": asdict(self.names),
+            "clock": asdict(self.clock),
+            "features": self.features.to_json(),
+            "sides": self.sides,
+        }
+
+    @classmethod
+    def from_json(cls, config: dict[str, Any]) -> Border:
+        names = ColumnNames(**{**config["columns"], "features": tuple(config["columns"]["features"])})
+        return cls(
+            names, Clock(**config["clock"]), FeatureEncoder.from_json(config["features"]), config["sides"]
+        )
+
+
+def in_time(t: Array, newest: Any, policy: Late, events: EventStream, end: str) -> Array:
+    """Rows to keep under the policy for events older than the `newest` time, which an error calls `end`."""
+    if newest is None or policy == "score":
+        return np.arange(len(t))
+    late = t < newest
+    if policy == "error" and late.any():
+        row = int(events.row[np.flatnonzero(late)[0]])
+        raise InputError(f"Row {row + 1} is older than {end} (late='error').")
+    return np.flatnonzero(~late)
+
+
+def need_stream(events: Any) -> None:
+    if not isinstance(events, EventStream):
+        kind = type(events).__name__
+        raise InputError(
+            f"A detector takes an EventStream, not a {kind}: sdgad.read_events makes one of a table or file."
+        )

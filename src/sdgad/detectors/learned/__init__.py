@@ -1,0 +1,1 @@
+"""What detectors that learn by gradient share: options, scales, event vector, reader, examples, selection, state."""

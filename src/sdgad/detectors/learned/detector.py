@@ -1,0 +1,188 @@
+"""LearnedDetector: a detector with an encoder that learns by gradient, in the one training loop."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from sdgad.detectors.base import Detector
+from sdgad.detectors.config import DetectorConfig
+from sdgad.detectors.device import choose_device
+from sdgad.detectors.learned.config import LearnedConfig, Shorthand
+from sdgad.detectors.learned.event_vector import EventVector
+from sdgad.detectors.learned.examples import ExampleMaker, Examples
+from sdgad.detectors.learned.memory_state import MemoryState
+from sdgad.detectors.learned.reader import Reader
+from sdgad.detectors.learned.selection import Validation
+from sdgad.detectors.own_state import OwnState, Stateless
+from sdgad.detectors.pseudo import FEW_LABELS
+from sdgad.detectors.task import FitScores, Task
+from sdgad.detectors.training import Schedule, train
+from sdgad.events.stream import Array
+from sdgad.history.memory import NodeMemory
+from sdgad.history.needs import Needs
+from sdgad.history.window import Window, WindowShape
+
+SCORE_ROWS, FEWEST_ROWS = 2048, 64  # events of a Window, when scoring
+SCALE_SAMPLE = 20_000  # training and validation events, without their labels, for bin edges and whitening
+
+
+class LearnedModel(nn.Module):
+    """A network on event vectors."""
+
+    event: EventVector
+
+    def fit_scales(self, context: Tensor, msg: Tensor, sample: Window) -> None:
+        """Scales of the inputs from training events, bin edges from a sample."""
+        self.event.fit_scales(context, msg, sample)
+
+
+class LearnedDetector(Detector):
+    """What is left to a detector: its network (`_make_model`), the loss parts of a batch, how an epoch is judged, its scores."""
+
+    shorthand_type = Shorthand
+    config_type: ClassVar[type[DetectorConfig]] = LearnedConfig
+    config: LearnedConfig
+    pseudo_below: ClassVar[int] = FEW_LABELS  # of fewer labelled anomalies, pseudo-anomalies join in
+    _model: Any
+
+    # ------------------------------------------------------------------ what a learned detector implements
+    @abstractmethod
+    def _make_model(self, shape: WindowShape) -> LearnedModel:
+        """The network, untrained."""
+
+    @abstractmethod
+    def _losses(self, examples: Examples) -> dict[str, Tensor]:
+        """The parts of the loss of one batch, which are added."""
+
+    @abstractmethod
+    def _judge(self, validation: Validation) -> Callable[[], dict[str, float]]:
+        """Validation figures of the network as it is; the epoch with the highest `select` is kept."""
+
+    @abstractmethod
+    def _finish(self, task: Task, reader: Reader) -> FitScores:
+        """Calibrate the trained network; returns the scores of training and validation events.
+
+        It reads both in order (`begin_before` the first, then all `windows`), so that a memory stands at the end afterwards.
+        """
+
+    @abstractmethod
+    def _score_window(self, window: Window) -> Array:
+        """Scores in (0, 1) of events with their past."""
+
+    def _clipped_apart(self) -> Sequence[nn.Module]:
+        """Parts of the network whose gradients are clipped by themselves."""
+        return ()
+
+    # ------------------------------------------------------------------ what it looks at
+    @classmethod
+    def configure(cls, options: dict[str, Any]) -> DetectorConfig:
+        config_type = cls.config_type
+        assert issubclass(config_type, LearnedConfig)
+        return config_type.from_options(options)
+
+    @property
+    def uses_context(self) -> bool:  # type: ignore[override]
+        return self.config.context
+
+    @property
+    def history_length(self) -> int:  # type: ignore[override]
+        return self.config.history
+
+    @property
+    def score_rows(self) -> int:  # type: ignore[override]
+        """Fewer where second hops make a Window as many times as large."""
+        return max(FEWEST_ROWS, SCORE_ROWS // max(1, self.needs.hop))
+
+    @property
+    def needs(self) -> Needs:  # type: ignore[override]
+        return self.config.needs(self.window_shape)
+
+    # ------------------------------------------------------------------ learn
+    def _learn(self, task: Task) -> FitScores:
+        device = task.view.device
+        with torch.random.fork_rng([device] if device.type == "cuda" else []):
+            torch.manual_seed(self.config.seed)
+            return self._train(task)
+
+    def _train(self, task: Task) -> FitScores:
+        config, index = self.config, task.index
+        generator = torch.Generator().manual_seed(config.seed)
+        self._model = self._make_model(index.shape(config.history)).to(index.device)
+        reader = Reader(task, self._new_memory(task.view.needs) if task.view.needs.memory else None)
+        seen = torch.cat([task.train, task.val])
+        some = seen[:: max(1, len(seen) // SCALE_SAMPLE)]
+        self._model.fit_scales(
+            index.stored_context(task.train), index.msg(task.train), index.rows(some, config.history)
+        )
+        examples = ExampleMaker(reader, generator, pseudo_below=self.pseudo_below if config.pseudo else 0)
+        steps = reader.count(task.train, config.batch)
+        wanted, fewest = (80, 1) if examples.pseudo is not None else (600, 8)
+        schedule = Schedule(
+            task.epochs or max(fewest, -(-wanted // steps)),
+            config.patience,
+            config.learning_rate,
+            config.weight_decay,
+            average=config.average,
+        )
+        shuffle = generator if config.order == "shuffled" else None
+        self.record_ = train(
+            self._model,
+            schedule,
+            lambda _: reader.batches(task.train, config.batch, shuffle),
+            steps,
+            lambda rows: self._losses(examples(rows)),
+            self._judge(Validation(reader, config.seed, self.score_rows)),
+            clip_apart=self._clipped_apart(),
+            progress=task.progress,
+        )
+        scores = self._finish(task, reader)
+        if reader.memory is not None:
+            self._state = self._new_state()
+            self._state.load(reader.memory.arrays())
+        return scores
+
+    def _new_memory(self, needs: Needs) -> NodeMemory:
+        return NodeMemory(needs, self._commit_rule(), choose_device(self.config.device))
+
+    def _commit_rule(self) -> Callable[[Window], Tensor]:
+        model: LearnedModel = self._model  # of this fit, whatever becomes of the detector
+        return model.event.commit
+
+    # ------------------------------------------------------------------ score
+    def _new_state(self) -> OwnState:
+        if not self.needs.memory:
+            return Stateless(self._score_window)
+        as_it_is = copy.copy(self)  # a later fit of the detector is none of the state's business
+        for name in ("_archive", "_state"):
+            as_it_is.__dict__.pop(name, None)
+        device = choose_device(self.config.device)
+        return MemoryState(self.needs, self._commit_rule(), as_it_is._score_window, device)
+
+    def _move_to(self, device: torch.device) -> None:
+        self._model = copy.deepcopy(self._model).to(device)  # copies of the detector keep theirs
+        super()._move_to(device)
+
+    def _in_eval(self) -> Any:
+        """The network, which does not drop anything now."""
+        if self._model.training:  # to say so costs a tenth of scoring one event
+            self._model.eval()
+        return self._model
+
+    # ------------------------------------------------------------------ files
+    def _weights(self) -> dict[str, Array]:
+        return {name: value.detach().cpu().numpy() for name, value in self._model.state_dict().items()}
+
+    def _calibration(self) -> dict[str, Any]:
+        return {"shape": asdict(self._model.event.encoder.shape)}
+
+    def _restore(self, weights: dict[str, Array], calibration: dict[str, Any]) -> None:
+        self._model = self._make_model(WindowShape(**calibration["shape"]))
+        self._model.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
+        self._model.to(choose_device(self.config.device)).eval()
