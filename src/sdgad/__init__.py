@@ -1,10 +1,10 @@
 """sdgad: anomaly detection on streams of interactions.
 
-import sdgad
-events = sdgad.read_events("events.csv", src="payer", dst="payee", time="when", label="is_fraud", features=["amount"])
-train, val, test = events.split(train=0.4, val=0.2)
-det = sdgad.SDGAD(encoder="tcl", seed=0).fit(train, val=val)
-scores = det.decision_function(test)
+>>> import sdgad
+>>> events = sdgad.read_events("payments.csv", label="is_fraud", features=["amount"])
+>>> train, val, test = events.split(train=0.4, val=0.2)
+>>> det = sdgad.SDGAD(encoder="tcl", seed=0).fit(train, val=val)
+>>> scores = det.decision_function(test)
 """
 
 from importlib import import_module
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from sdgad import checks
     from sdgad.detectors.base import Detector
     from sdgad.detectors.live import LiveScorer
     from sdgad.detectors.registry import list_detectors, load, make_detector
@@ -55,16 +56,19 @@ _HOME = {
     "simulate_payments": "sdgad.events.simulator",
     "write_events": "sdgad.events.write",
 }
+_ROOMS = {"checks"}  # modules that are public as they are: sdgad.checks.check_encoder(MyEncoder)
 
 __all__ = [
     "Detector", "EventStream", "HistoryIndex", "InputError", "LiveScorer", "ModelFolderError",
-    "NotFittedError", "Protocol", "SDGAD", "SdgadError", "compare", "evaluate", "inject", "list_datasets",
+    "NotFittedError", "Protocol", "SDGAD", "SdgadError", "checks", "compare", "evaluate", "inject", "list_datasets",
     "list_detectors", "list_encoders", "load", "load_dataset", "make_detector", "read_events",
     "simulate_payments", "write_events",
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"sdgad.{name}")
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
     raise AttributeError(f"module 'sdgad' has no attribute {name!r}")
