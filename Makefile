@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-all lint format clean
+.PHONY: demo test test-all lint format docs clean
 
 $(VENV)/ready: requirements.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -24,14 +24,17 @@ lint: $(VENV)/ready-dev            ## style and types
 	$(BIN)/mypy
 
 test: lint                         ## lint, type-check, and every test that is not slow
-	$(BIN)/python -m pytest -m "not slow"
+	OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -m "not slow"
 
 test-all: lint                     ## all of it
-	$(BIN)/python -m pytest
+	OMP_WAIT_POLICY=passive $(BIN)/python -m pytest
 
 format: $(VENV)/ready-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: $(VENV)/ready                ## write docs/api.md anew from the code
+	$(BIN)/python docs/make_api.py
 
 clean:
 	rm -rf $(VENV) demo build dist .mypy_cache .ruff_cache

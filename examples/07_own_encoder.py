@@ -45,6 +45,6 @@ for name in ("bag", "tcl"):
     quality = sdgad.evaluate(test.label, det.decision_function(test))
     print(f"{name:<4} AUROC {quality['auroc']:.3f}, AP {quality['ap']:.3f} without context features")
 
+# Does it keep the contract? `sdgad.checks.check_encoder(Bag)` says so, or names the promise that is broken.
 # A model folder names its encoder: `import` this file before sdgad.load. In a package of your own, name the class under the
-# entry-point group "sdgad.encoders": it is then found without an import, by the command line too, and
-# tests/encoders/test_contract.py of sdgad runs it through the same checks as ours.
+# entry-point group "sdgad.encoders": it is then found without an import, by the command line too.

@@ -19,8 +19,10 @@ ROOMS = [
     {"metrics"},
     {"calibration"},
     {"detectors"},
+    {"checks"},
     {"experiments", "serving"},
     {"cli"},
+    {"__main__"},
 ]
 FLOOR = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
 APART = {"serving"}  # production and experiments know nothing of each other; only the command line imports it

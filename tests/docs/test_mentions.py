@@ -100,6 +100,8 @@ def check_python(text: str) -> None:
             resolve(node)
         if isinstance(node, ast.Call):
             called = resolve(node.func)
+            if called is None:
+                continue
             known = option_names() if called is sdgad.SDGAD else set(inspect.signature(called).parameters)
             for keyword in node.keywords:
                 assert keyword.arg in known, f"{ast.unparse(node.func)} takes no {keyword.arg!r}"

@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import re
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -74,10 +76,14 @@ RUN = {"python", "sh", "console"}
 
 
 def run_page(page: Page, folder: Path) -> None:
-    names: Namespace = {"__name__": "a page"}
-    for block in page.blocks:
-        assert block.kind in KINDS, f"{block}: {block.kind!r} is no kind of block that is checked"
-        KINDS[block.kind](block, folder, names)
+    module = ModuleType("a_page")  # which can be imported, as a file or a notebook can
+    sys.modules[module.__name__] = module
+    try:
+        for block in page.blocks:
+            assert block.kind in KINDS, f"{block}: {block.kind!r} is no kind of block that is checked"
+            KINDS[block.kind](block, folder, vars(module))
+    finally:
+        del sys.modules[module.__name__]
 
 
 # ---------------------------------------------------------------------- the pages

@@ -80,7 +80,13 @@ class EventStream:
     categories are codes into `features[j].categories`), `label` is float32 with 0 = normal, 1 = anomalous, NaN =
     unknown. Rows that arrive unsorted are sorted, stably; `row[i]` is where event i stood in the input. A part cut
     from a stream knows its `predecessors`.
+
+    >>> stream = EventStream(["ann", "bob", "ann"], ["shop", "shop", "bob"], [0, 60, 90], label=[0, 0, 1])
+    >>> stream.vocabulary.raw(stream.src).to_pylist()
+    ['ann', 'bob', 'ann']
     """
+
+    vocabulary: Vocabulary
 
     def __init__(
         self,
@@ -142,22 +148,27 @@ class EventStream:
     # ------------------------------------------------------------------ columns
     @property
     def src(self) -> Array:
+        """Codes of the sources."""
         return self._columns.src
 
     @property
     def dst(self) -> Array:
+        """Codes of the destinations."""
         return self._columns.dst
 
     @property
     def t(self) -> Array:
+        """Times, in order, as the clock counts them."""
         return self._columns.t
 
     @property
     def msg(self) -> Array | None:
+        """Features, `[E, d]` float32, or None."""
         return self._columns.msg
 
     @property
     def label(self) -> Array:
+        """0 normal, 1 anomalous, NaN unknown."""
         return self._columns.label
 
     @property
@@ -175,14 +186,17 @@ class EventStream:
 
     @property
     def num_nodes(self) -> int:
+        """Nodes of the whole stream, also where this is a part."""
         return len(self.vocabulary)
 
     @property
     def num_features(self) -> int:
+        """d, the width of `msg`."""
         return len(self.features)
 
     @property
     def bipartite(self) -> bool:
+        """Whether sources and destinations have name spaces of their own."""
         return self.vocabulary.bipartite
 
     @property
