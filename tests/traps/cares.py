@@ -282,7 +282,7 @@ CARES = [
     Care(
         37, "counts of all events of a node, later ones included", "history/index.py",
         "count=(end - start).double(),",
-        "count=(_at(self._start, query.node + 1) - start).double(),",
+        "count=(at(self._start, query.node + 1) - start).double(),",
         f"{_EVALUATION}a_last_event_scores_as_if_its_source_went_on",
     ),
     Care(
