@@ -47,8 +47,13 @@ class HashedIds:
     def of_events(self, events: EventStream, rows: Array) -> Array:
         """`[n, 2]` hashes of the endpoints of some rows."""
         need_sides(events.vocabulary, self._sides)
-        codes, place = np.unique(np.stack([events.src[rows], events.dst[rows]], 1), return_inverse=True)
-        hashes: Array = hashed_ids(events.vocabulary, codes)[place.reshape(-1, 2)]
+        both = np.stack([events.src[rows], events.dst[rows]], 1)
+        occurs = np.zeros(len(events.vocabulary), bool)  # a slice of a stream has the names of the whole
+        occurs[both] = True
+        codes = np.flatnonzero(occurs)
+        number = np.empty(len(occurs), np.int64)
+        number[codes] = hashed_ids(events.vocabulary, codes)
+        hashes: Array = number[both]
         return hashes
 
     def release(self, slots: Array) -> None:
