@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-all lint format docs clean
+.PHONY: demo test test-all lint format speed docs clean
 
 $(VENV)/ready: requirements.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -33,8 +33,12 @@ format: $(VENV)/ready-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(VENV)/ready                ## write docs/api.md anew from the code
+speed: $(VENV)/ready               ## events per second beside the peers'; adds lines to results/speed.jsonl
+	$(BIN)/python benchmarks/speed.py --encoder tcl,graphmixer,dygformer,tgat --out results/speed.jsonl
+
+docs: $(VENV)/ready                ## write docs/api.md anew from the code, docs/speed.md from results/
 	$(BIN)/python docs/make_api.py
+	$(BIN)/python docs/make_speed.py
 
 clean:
 	rm -rf $(VENV) demo build dist .mypy_cache .ruff_cache

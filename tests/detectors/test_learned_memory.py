@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from sdgad.detectors import Detector, make_detector
+from sdgad.detectors.average import Swapped
 from sdgad.detectors.learned.reader import Reader
 from sdgad.detectors.learned.selection import Validation
-from sdgad.detectors.training import _Swapped
 from sdgad.events.simulator import simulate_payments
 from sdgad.events.stream import EventStream
 from sdgad.history.memory import NodeMemory
@@ -83,17 +83,17 @@ def test_predecessors_warm_the_memory_up(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_batches_end_where_the_memory_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     batches: list[torch.Tensor] = []
-    original = Reader.batches
+    original = Reader.places
 
-    def watch(reader: Reader, *given: Any) -> Any:
-        for batch in original(reader, *given):
+    def watch(reader: Reader, rows: torch.Tensor, size: int) -> Any:
+        for places in original(reader, rows, size):
             assert reader.memory is not None
-            batches.append(batch)
-            ends = reader.memory.cuts(reader._seconds(batch))
+            batches.append(rows[places])
+            ends = reader.memory.cuts(reader._seconds(rows[places]))
             assert ends.tolist() in ([], [0])
-            yield batch
+            yield places
 
-    monkeypatch.setattr(Reader, "batches", watch)
+    monkeypatch.setattr(Reader, "places", watch)
     detector = fitted()
     assert all(len(batch) <= 16 for batch in batches)
     whole = torch.cat(batches)
@@ -106,7 +106,7 @@ def test_validation_replays_the_memory_under_the_averaged_weights(monkeypatch: p
     commits: list[bool] = []
     replays: list[tuple[int, int]] = []
     averaged: list[bool] = []
-    begin, commit, swap = Validation.begin, NodeMemory.commit, _Swapped._swap
+    begin, commit, swap = Validation.begin, NodeMemory.commit, Swapped.swap
 
     def count(memory: NodeMemory, block: Any) -> None:
         commits.append(True)
@@ -122,13 +122,13 @@ def test_validation_replays_the_memory_under_the_averaged_weights(monkeypatch: p
         blocks = fresh.cuts(validation._reader._seconds(torch.arange(int(validation.rows[0]))))
         replays.append((len(commits) - before, len(blocks)))
 
-    def swapped(swapping: _Swapped) -> None:
+    def swapped(swapping: Swapped) -> None:
         averaged.append(True)
         swap(swapping)
 
     monkeypatch.setattr(NodeMemory, "commit", count)
     monkeypatch.setattr(Validation, "begin", watch)
-    monkeypatch.setattr(_Swapped, "_swap", swapped)
+    monkeypatch.setattr(Swapped, "swap", swapped)
     fitted()
     assert len(replays) == 2
     assert all(made == expected > 10 for made, expected in replays)

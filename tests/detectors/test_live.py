@@ -292,7 +292,8 @@ def test_a_model_sees_batches_of_a_few_shapes_only(monkeypatch: pytest.MonkeyPat
     detector = fitted("isolation-forest")
     live, plain, seen = detector.live(), detector._score_window, set()
 
-    def watch(window: Window) -> np.ndarray:
+    def watch(windows: list[Window]) -> np.ndarray:
+        (window,) = windows
         seen.add(len(window))
         return plain(window)
 

@@ -108,7 +108,7 @@ def test_bins_are_quantiles_of_the_sample_and_the_network_reads_every_kind_of_nu
     np.testing.assert_allclose(
         own.bins.edges[index.shape(HISTORY).context], np.quantile(amount, np.linspace(0, 1, 5)), atol=0.05
     )
-    out = own(window)
+    out = own(own.values(window))
     assert out.shape == (COUNT, 8)
     traced = own.values(window).requires_grad_()
     own.layers(own.bins(traced)).square().sum().backward()

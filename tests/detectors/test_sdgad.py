@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from sdgad.calibration.score import CalibratedScore, PrintedScore
 from sdgad.detectors.learned.event_vector import EventVector
-from sdgad.detectors.learned.examples import FEW_WEIGHT, PSEUDO_WEIGHT
+from sdgad.detectors.learned.examples import FEW_WEIGHT, PSEUDO_WEIGHT, ExampleMaker
 from sdgad.detectors.learned.reader import Reader
 from sdgad.detectors.learned.selection import Validation
 from sdgad.detectors.sdgad.config import SDGADConfig
@@ -211,7 +211,7 @@ def test_the_event_vector_is_the_difference_that_the_event_makes(encoder: str, w
     h, plain = event(window)
     scaled = event.scale(window)
     ends = zip(event.encoder.encode(scaled, True), event.encoder.encode(scaled, False), strict=True)
-    own = event.own(scaled)
+    own = event.own(event.own.values(scaled))
     torch.testing.assert_close(h, torch.cat([*(a - b for a, b in ends), own], 1), atol=1e-5, rtol=1e-4)
     assert h[:, :16].any()
     assert torch.equal(plain, event.own.values(scaled))
@@ -364,10 +364,20 @@ def test_many_labels_need_no_pseudo_anomalies(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("order", ["time", "shuffled"])
 def test_an_epoch_takes_every_event_once(order: str, labelled: SDGAD) -> None:
-    generator = torch.Generator().manual_seed(0) if order == "shuffled" else None
-    reader, rows = Reader(task_of(labelled), None), torch.arange(10, 130)
-    first, second = (torch.cat(list(reader.batches(rows, 50, generator))) for _ in range(2))
-    assert reader.count(rows, 50) == 3
+    reader = Reader(task_of(labelled), None)
+    shuffled, generator = order == "shuffled", torch.Generator().manual_seed(0)
+    examples = ExampleMaker(reader, generator, batch=50, shuffled=shuffled, pseudo_below=0)
+    task = reader.task
+    rows = task.train[task.train_label != 1]  # the few labelled anomalies are part of every batch
+    assert len(rows) < len(task.train)
+
+    def epoch() -> Tensor:
+        batches = list(examples.epoch(1))
+        assert [len(places) for places in batches] == reader.sizes(rows, 50)
+        assert len(batches) == examples.num_batches
+        return examples._order[torch.cat(batches)]
+
+    first, second = epoch(), epoch()
     assert torch.equal(first.sort().values, rows)
     assert torch.equal(first, rows) == (order == "time")
     assert torch.equal(first, second) == (order == "time")
@@ -529,15 +539,15 @@ def test_the_seed_alone_decides(default_scores: dict[bool, np.ndarray]) -> None:
 
 
 def test_an_interrupted_fit_is_a_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = Reader.batches
+    original = Reader.places
     epochs: Iterator[int] = iter(range(10))
 
-    def batches(reader: Reader, *given: Any) -> Iterator[Tensor]:
+    def places(reader: Reader, *given: Any) -> Iterator[Tensor]:
         if next(epochs) == 2:
             raise KeyboardInterrupt
         return original(reader, *given)
 
-    monkeypatch.setattr(Reader, "batches", batches)
+    monkeypatch.setattr(Reader, "places", places)
     detector = fitted(epochs=10)
     assert detector.record_.interrupted
     assert len(detector.record_.epochs) == 2

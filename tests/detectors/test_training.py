@@ -10,7 +10,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from sdgad.detectors.training import Record, Schedule, train
+from sdgad.detectors.record import Record
+from sdgad.detectors.step import Schedule, Step
+from sdgad.detectors.training import train
 
 BATCHES = 3
 SCHEDULE = {"epochs": 6, "patience": 10, "learning_rate": 0.05, "weight_decay": 0.0}
@@ -72,15 +74,9 @@ class Run:
         return {"select": self.select[len(self.validated) - 1]}
 
     def __call__(self, *, progress: bool = False, **schedule: float) -> Record:
-        return train(
-            self.model,
-            Schedule(**{**SCHEDULE, **schedule}),  # type: ignore[arg-type]
-            self.batches,
-            BATCHES,
-            self.losses,
-            self.validate,
-            progress=progress,
-        )
+        plan = Schedule(**{**SCHEDULE, **schedule})  # type: ignore[arg-type]
+        step = Step(self.model, plan, self.losses)
+        return train(self.model, plan, self.batches, BATCHES, step, self.validate, progress=progress)
 
 
 def assert_same(one: dict[str, Tensor], other: dict[str, Tensor]) -> None:
@@ -224,15 +220,9 @@ def test_the_running_average_is_that_of_a_plain_computation(decay: float) -> Non
 def step_once(
     model: nn.Module, loss: Callable[[], Tensor], clip_apart: tuple[nn.Module, ...] = (), **schedule: float
 ) -> None:
-    train(
-        model,
-        Schedule(**{**SCHEDULE, "epochs": 1, **schedule}),  # type: ignore[arg-type]
-        lambda _: [None],
-        1,
-        lambda _: {"loss": loss()},
-        lambda: {"select": 0.0},
-        clip_apart=clip_apart,
-    )
+    plan = Schedule(**{**SCHEDULE, "epochs": 1, **schedule})  # type: ignore[arg-type]
+    step: Step[None] = Step(model, plan, lambda _: {"loss": loss()}, clip_apart)
+    train(model, plan, lambda _: [None], 1, step, lambda: {"select": 0.0})
 
 
 def test_weight_decay_acts_on_matrices_alone() -> None:

@@ -183,9 +183,9 @@ CARES = [
         f"{_PSEUDO}the_visible_past_is_that_of_the_anchors_time",
     ),
     Care(
-        31, "a pseudo-anomaly with an empty token", "detectors/learned/reader.py",
-        "self.task.index.window(events.query, view.history, events.msg, view.needs)",
-        "self.task.index.window(events.query, view.history, None, view.needs)",
+        31, "a pseudo-anomaly with an empty token", "detectors/learned/examples.py",
+        "self.pseudo.index.asked(made.query, made.msg)",
+        "self.pseudo.index.asked(made.query)",
         f"{_EVALUATION}in_training_a_pseudo_anomaly_has_features_and_a_past_like_any_event",
     ),
     Care(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -21,13 +22,16 @@ from sdgad.events.slots import NodeSlots
 from sdgad.events.stream import Array, EventStream
 from sdgad.events.vocabulary import NodeTable
 from sdgad.history.buffer import HistoryBuffer, Rows
+from sdgad.history.index import HistoryIndex
 from sdgad.history.log import EventLog
 from sdgad.history.runs import runs
 from sdgad.history.window import Window
 
 logger = logging.getLogger("sdgad.detectors")
 
+Act = Callable[[Iterable[Window]], Array]  # what is done with Windows, one after the other
 LARGE = 10_000  # events, from which on a live buffer is kept for small files
+PEEK = 32
 RUN = 500  # a run through the buffer costs as much as building the index of so many events (1 ms, 2 µs each)
 
 
@@ -162,14 +166,16 @@ class Archive:
             return np.empty(0)
         if _late(new, self.newest):
             log, place = self._joined(new, after=self.fitted_until)
+            index = view.index(log, self.border.clock)
             if not state.remembers:
-                return self._by_index(log, place, state, state.through, view, most)
+                return self._by_index(index, log.t, place, state, state.all_through, view, most)
             state = anew()
-            return self._by_index(log, np.arange(len(log)), state, state.through, view, most)[place]
+            every = np.arange(len(log))
+            return self._by_index(index, log.t, every, state, state.all_through, view, most)[place]
         if not state.remembers:
-            return self._go_on(new, state, state.through, view, most)
+            return self._go_on(new, state, state.all_through, view, most)
         with self._guard, state.trial():
-            return self._go_on(new, state, state.through, view, most)
+            return self._go_on(new, state, state.all_through, view, most)
 
     def advanced(
         self, arrivals: Arrivals, state: OwnState, anew: Callable[[], OwnState], view: View, most: int
@@ -177,13 +183,15 @@ class Archive:
         """A copy of a state that stands at the end of the log, moved on over these events; the state itself stays."""
         new, moved = arrivals.log, anew()
 
-        def enter(window: Window) -> Array:
-            moved.enter(window)
+        def enter(windows: Iterable[Window]) -> Array:
+            for window in windows:
+                moved.enter(window)
             return np.empty(0)
 
         if _late(new, self.newest):
             log, _ = self.log.joined(new)[:2]
-            self._by_index(log, np.arange(len(log)), moved, enter, view, most)
+            index = view.index(log, self.border.clock)
+            self._by_index(index, log.t, np.arange(len(log)), moved, enter, view, most)
             return moved
         with self._guard:
             moved.load(state.arrays())
@@ -191,37 +199,27 @@ class Archive:
             self._go_on(new, moved, enter, view, most)
         return moved
 
-    def _go_on(
-        self, new: EventLog, state: OwnState, act: Callable[[Window], Array], view: View, most: int
-    ) -> Array:
+    def _go_on(self, new: EventLog, state: OwnState, act: Act, view: View, most: int) -> Array:
         """What `act` says of the Windows of events that follow the log."""
         if len(self.log) >= LARGE and self._pays(new, view):
             return self._by_buffer(new, state, act, view, most)
-        log, place = self.log.merged(new)
-        return self._by_index(log, place, state, act, view, most)
+        index = view.index(self.log, self.border.clock, then=new)
+        place = np.arange(len(self.log), len(index))
+        return self._by_index(index, np.concatenate([self.log.t, new.t]), place, state, act, view, most)
 
     def _by_index(
-        self,
-        log: EventLog,
-        place: Array,
-        state: OwnState,
-        act: Callable[[Window], Array],
-        view: View,
-        most: int,
+        self, index: HistoryIndex, t: Array, place: Array, state: OwnState, act: Act, view: View, most: int
     ) -> Array:
-        index = view.index(log, self.border.clock)
         rows = torch.from_numpy(place).to(index.device)
-        parts = stretches(state, self.border.seconds(log.t[place], log.t[0]), most)
-        return np.concatenate([act(view.rows(index, rows[part])) for part in parts])
+        parts = stretches(state, self.border.seconds(t[place], t[0]), most)
+        return act(view.rows(index, rows[part]) for part in parts)
 
-    def _by_buffer(
-        self, new: EventLog, state: OwnState, act: Callable[[Window], Array], view: View, most: int
-    ) -> Array:
+    def _by_buffer(self, new: EventLog, state: OwnState, act: Act, view: View, most: int) -> Array:
         rows, parts = _rows(new), stretches(state, self.border.seconds(new.t, self.log.t[0]), most)
         with self._guard:
             buffer = self._buffer(view)
             with buffer.trial():
-                return np.concatenate([act(buffer.push(rows[part]).to(view.device)) for part in parts])
+                return act(buffer.push(rows[part]).to(view.device) for part in parts)
 
     def _buffer(self, view: View) -> HistoryBuffer:
         """The live buffer at the end of the log, made when it is first asked for."""
@@ -235,7 +233,11 @@ class Archive:
         if len(new) <= most:
             return True
         slot, strict = np.stack([new.src, new.dst], 1), view.ties == "strict"
-        return sum(1 for _ in runs(slot, new.t, strict=strict, newest=self.newest)) <= most
+        for rows in (PEEK * most, len(new)):  # mostly the first few of many tell
+            found = runs(slot[:rows], new.t[:rows], strict=strict, newest=self.newest)
+            if sum(1 for _ in islice(found, most + 2)) > most + (rows < len(new)):
+                return False
+        return True
 
     def live(self, view: View) -> tuple[NodeSlots, HistoryBuffer]:
         """A border and a past of their own, for a live scorer."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -331,8 +331,12 @@ class WindowDetector(Detector):
     def _score_window(self, window: Window) -> Array:
         """Scores in (0, 1) of a batch of events with their past."""
 
+    def _score_windows(self, windows: Iterable[Window]) -> Array:
+        """Those of several batches, one after the other."""
+        return np.concatenate([self._score_window(window) for window in windows])
+
     def _new_state(self) -> OwnState:
-        return Stateless(self._score_window)
+        return Stateless(self._score_windows)
 
 
 def used_to_fit_note(seen: int, total: int) -> str:

@@ -20,6 +20,7 @@ from sdgad.detectors.learned.examples import Examples
 from sdgad.detectors.learned.own import OwnFeatures
 from sdgad.detectors.learned.reader import Reader
 from sdgad.detectors.learned.selection import Validation
+from sdgad.detectors.precision import ExactLinear
 from sdgad.detectors.registry import detectors
 from sdgad.detectors.task import FitScores, Task
 from sdgad.encoders.base import encoders
@@ -68,7 +69,7 @@ class ClassifierModel(LearnedModel):
         for hidden in config.head:
             layers += [nn.Linear(width, hidden), nn.ReLU()]
             width = hidden
-        self.head = nn.Sequential(*layers, Dropout(config.head_dropout), nn.Linear(width, 1))
+        self.head = nn.Sequential(*layers, Dropout(config.head_dropout), ExactLinear(width, 1))
 
     def forward(self, window: Window) -> Tensor:
         """Log-odds of an anomaly, `[B]`."""
@@ -125,11 +126,13 @@ class Classifier(LearnedDetector):
     @torch.no_grad()
     def _odds(self, windows: Iterable[Window]) -> Array:
         model: ClassifierModel = self._in_eval()
-        odds: Array = torch.cat([model(window) for window in windows]).double().cpu().numpy()
+        with self._scoring():
+            parts = [model(window) for window in windows]
+        odds: Array = torch.cat(parts).double().cpu().numpy()
         return odds
 
-    def _score_window(self, window: Window) -> Array:
-        return _sigmoid(self._odds([window]))
+    def _score_windows(self, windows: Iterable[Window]) -> Array:
+        return _sigmoid(self._odds(windows))
 
 
 def _sigmoid(odds: Array) -> Array:

@@ -12,7 +12,7 @@ from sdgad.history.positions import Ties
 from sdgad.history.retention import Retention
 
 Late = Literal["score", "drop", "error"]
-AT_ONCE = {"late", "device", "max_nodes", "max_age"}  # options that ask for no new fit
+AT_ONCE = {"late", "device", "max_nodes", "max_age", "precision", "graphs"}  # options that ask for no new fit
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,9 @@ from sdgad.errors import InputError
 
 logger = logging.getLogger("sdgad.device")
 
+CACHE = 4 << 20
+LAYERS = 40
+
 
 def choose_device(wanted: str) -> torch.device:
     """`auto` takes the GPU where there is one; `cuda` without one is an error rather than a slow surprise."""
@@ -31,3 +34,16 @@ def usable_device(wanted: str) -> str:
         )
         return "auto"
     return wanted
+
+
+def room(device: torch.device) -> int:
+    """Bytes that one layer of a network's vectors may take, when it scores.
+
+    On a CPU as many as its cache holds: more is slower. On a GPU as many as memory allows, a network holding some forty such
+    layers and the Windows at once, in a quarter of what is free.
+    """
+    if device.type != "cuda":
+        return CACHE
+    free, _ = torch.cuda.mem_get_info(device)
+    unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    return (free + unused) // (4 * LAYERS)

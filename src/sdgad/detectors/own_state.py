@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import ClassVar
 
 import numpy as np
@@ -33,17 +33,24 @@ class OwnState(State[Window]):
         self.enter(window)
         return scores
 
+    def all_through(self, windows: Iterable[Window]) -> Array:
+        """The same of several Windows, one after the other."""
+        return np.concatenate([self.through(window) for window in windows])
+
 
 class Stateless(Nothing, OwnState):
-    """Of a detector whose scores are a function of the Window alone."""
+    """Of a detector whose scores are a function of the Window alone; `score` gives those of one Window after the other."""
 
     remembers = False
 
-    def __init__(self, score: Callable[[Window], Array]) -> None:
+    def __init__(self, score: Callable[[Iterable[Window]], Array]) -> None:
         self._score = score
 
     def score(self, window: Window) -> Array:
-        return self._score(window)
+        return self._score([window])
+
+    def all_through(self, windows: Iterable[Window]) -> Array:
+        return self._score(windows)
 
 
 def stretches(state: State[Window], seconds: Array, most: int) -> Iterator[slice]:

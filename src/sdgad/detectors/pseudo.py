@@ -10,12 +10,13 @@ from torch import Tensor
 
 from sdgad.history.index import HistoryIndex
 from sdgad.history.query import Query
+from sdgad.history.window import Tensors
 
 FEW_LABELS = 20  # below this many labelled anomalies, pseudo-anomalies join in
 
 
 @dataclass(frozen=True)
-class PseudoEvents:
+class PseudoEvents(Tensors):
     """Hypothetical events, their edge features, and the events (rows of the index) at whose place in the stream they stand."""
 
     query: Query
@@ -24,10 +25,6 @@ class PseudoEvents:
 
     def __len__(self) -> int:
         return len(self.query)
-
-    def take(self, rows: Tensor) -> PseudoEvents:
-        """Some of them, by number."""
-        return PseudoEvents(self.query.take(rows), self.msg[rows], self.anchor[rows])
 
 
 class PseudoAnomalies:
@@ -50,17 +47,14 @@ class PseudoAnomalies:
         self.kinds = kinds
 
     def draw(self, anchors: Tensor, generator: torch.Generator) -> PseudoEvents:
-        """One pseudo-anomaly per anchor (row of the index), kinds in equal shares."""
-        donors = self.pool[
-            torch.randint(len(self.pool), (len(anchors),), generator=generator).to(self.pool.device)
-        ]
+        """One pseudo-anomaly per anchor (row of the index), in their order, kinds by turns."""
+        drawn = torch.randint(len(self.pool), (len(anchors),), generator=generator, device=generator.device)
+        donors = self.pool[drawn.to(self.pool.device)]
         shares = len(self.kinds)
         parts = [kind(anchors[i::shares], donors[i::shares]) for i, kind in enumerate(self.kinds)]
-        return PseudoEvents(
-            Query.cat([p.query for p in parts]),
-            torch.cat([p.msg for p in parts]),
-            torch.cat([p.anchor for p in parts]),
-        )
+        places = torch.arange(len(anchors), device=anchors.device)
+        turns = torch.cat([places[i::shares] for i in range(shares)])
+        return PseudoEvents.cat(parts).take(turns.argsort())
 
     def other_destination(self, anchors: Tensor, donors: Tensor) -> PseudoEvents:
         real, other = self.index.stored(anchors), self.index.stored(donors)

@@ -14,6 +14,9 @@ class Record:
     seconds: list[float] = field(default_factory=list)  # of each epoch, without its validation
     best_epoch: int = 0
     interrupted: bool = False
+    in_force: dict[str, Any] = field(
+        default_factory=dict
+    )  # device, precision, threads; whether a graph was replayed
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -30,9 +30,16 @@ class View:
     needs: Needs = NONE
     device: torch.device = CPU
 
-    def index(self, log: EventLog, clock: Clock) -> HistoryIndex:
-        """The index over a log, on the view's device."""
-        return log.index(clock, self.ties, context=self.context, retention=self.retention, device=self.device)
+    def index(self, log: EventLog, clock: Clock, then: EventLog | None = None) -> HistoryIndex:
+        """The index over a log, and over events that follow it, on the view's device."""
+        return log.index(
+            clock,
+            self.ties,
+            then=then,
+            context=self.context,
+            retention=self.retention,
+            device=self.device,
+        )
 
     def rows(self, index: HistoryIndex, rows: torch.Tensor) -> Window:
         """The Window of some of an index's own events."""

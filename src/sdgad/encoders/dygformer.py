@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from sdgad.configuration import option
 from sdgad.encoders.base import Encoder, EncoderConfig, encoders
 from sdgad.encoders.cooccurrence import cooccurrence
+from sdgad.encoders.linear import Linear
 from sdgad.encoders.pooling import visible_mean
 from sdgad.encoders.time_encoding import TimeEncoding
 from sdgad.encoders.tokens import visible_events
@@ -59,16 +60,16 @@ class DyGFormer(Encoder):
         self.lead = 1 + -(shape.history + 2) % config.patch
         self.clock = TimeEncoding(config.time_width, config.train_time, config.log_gap)
         c = config.channel
-        self.count = nn.Sequential(nn.Linear(1, c), nn.ReLU(), nn.Linear(c, c))
+        self.count = nn.Sequential(Linear(1, c), nn.ReLU(), Linear(c, c))
         widths = {"edge": shape.msg, "context": shape.context, "time": self.clock.width, "count": c}
         self.project = nn.ModuleDict(
-            {name: nn.Linear(config.patch * width, c) for name, width in widths.items() if width}
+            {name: Linear(config.patch * width, c) for name, width in widths.items() if width}
         )
         width = c * len(self.project)
         self.blocks = nn.ModuleList(
-            PreNormBlock(width, config.heads, config.dropout) for _ in range(config.layers)
+            PreNormBlock(width, config.heads, config.dropout, lonely=False) for _ in range(config.layers)
         )
-        self.out = nn.Linear(width, config.width)
+        self.out = Linear(width, config.width)
 
     def encode(self, window: Window, include_event: bool | Tensor) -> tuple[Tensor, Tensor]:
         nodes, visible = self._positions(window, include_event)

@@ -7,7 +7,9 @@ from typing import ClassVar
 from torch import Tensor, nn
 
 from sdgad.encoders.base import EncoderConfig, encoders
+from sdgad.encoders.linear import Linear
 from sdgad.encoders.mixer import MixerBlock
+from sdgad.encoders.norm import LayerNorm
 from sdgad.encoders.pooling import visible_mean
 from sdgad.encoders.tokens import TokenEncoder
 from sdgad.history.window import WindowShape
@@ -35,8 +37,8 @@ class GraphMixer(TokenEncoder):
         self.blocks = nn.ModuleList(
             MixerBlock(shape.history + 1, config.width, config.dropout) for _ in range(config.layers)
         )
-        self.norm = nn.LayerNorm(config.width)
-        self.out = nn.Linear(config.width, config.width)
+        self.norm = LayerNorm(config.width)
+        self.out = Linear(config.width, config.width)
 
     def mix(self, tokens: Tensor, visible: Tensor) -> Tensor:
         x, seen = tokens.flatten(0, 1), visible.flatten(0, 1)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from sdgad.encoders.dropout import Dropout
+from sdgad.encoders.linear import Linear
+from sdgad.encoders.norm import LayerNorm
 
 
 class MixerBlock(nn.Module):
@@ -17,9 +19,9 @@ class MixerBlock(nn.Module):
 
     def __init__(self, tokens: int, width: int, dropout: float) -> None:
         super().__init__()
-        self.norm_tokens = nn.LayerNorm(width)
+        self.norm_tokens = LayerNorm(width)
         self.mix_tokens = _feed_forward(tokens, max(1, tokens // 2), dropout)
-        self.norm_channels = nn.LayerNorm(width)
+        self.norm_channels = LayerNorm(width)
         self.mix_channels = _feed_forward(width, 4 * width, dropout)
 
     def forward(self, x: Tensor, visible: Tensor) -> Tensor:
@@ -32,5 +34,5 @@ class MixerBlock(nn.Module):
 
 def _feed_forward(width: int, hidden: int, dropout: float) -> nn.Sequential:
     return nn.Sequential(
-        nn.Linear(width, hidden), nn.GELU(), Dropout(dropout), nn.Linear(hidden, width), Dropout(dropout)
+        Linear(width, hidden), nn.GELU(), Dropout(dropout), Linear(hidden, width), Dropout(dropout)
     )

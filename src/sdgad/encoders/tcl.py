@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from sdgad.encoders.base import EncoderConfig, encoders
+from sdgad.encoders.linear import Linear
 from sdgad.encoders.tokens import TokenEncoder
 from sdgad.encoders.transformer import PostNormBlock
 from sdgad.history.window import WindowShape
@@ -35,14 +36,15 @@ class TCL(TokenEncoder):
         super().__init__(shape, config)
         self.depth = nn.Embedding(shape.history + 2, config.width)
         self.blocks = nn.ModuleList(
-            PostNormBlock(config.width, config.heads, config.dropout) for _ in range(config.layers)
+            PostNormBlock(config.width, config.heads, config.dropout, lonely=False)
+            for _ in range(config.layers)
         )
-        self.out = nn.Linear(config.width, config.width)
+        self.out = Linear(config.width, config.width)
 
     def mix(self, tokens: Tensor, visible: Tensor) -> Tensor:
         count = len(tokens)
         own = self.tokens.self_token().expand(count, 2, 1, -1)
-        x = (torch.cat([own, tokens], 2) + self.depth.weight).flatten(0, 1)
+        x = (torch.cat([own, tokens], 2) + self.depth.weight.to(tokens.dtype)).flatten(0, 1)
         visible = torch.cat([visible.new_ones(count, 2, 1), visible], 2)
         others_visible = visible.flip(1).flatten(0, 1)
         visible = visible.flatten(0, 1)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from sdgad.encoders.attention import attend
 from sdgad.encoders.base import EncoderConfig
 from sdgad.encoders.dropout import Dropout
+from sdgad.encoders.linear import Linear
+from sdgad.encoders.norm import LayerNorm
 from sdgad.encoders.time_encoding import TimeEncoding
 from sdgad.errors import InputError
 from sdgad.history.window import WindowShape
@@ -40,13 +43,11 @@ class TemporalAttention(nn.Module):
         self.clock = clock
         self.again = again
         query = known + clock.width
-        self.query = nn.Linear(query, width, bias=False)
-        self.key_value = nn.Linear(query + shape.msg + shape.context, 2 * width, bias=False)
-        self.out = nn.Linear(width, query)
-        self.norm = nn.LayerNorm(query)
-        self.merge = nn.Sequential(
-            nn.Linear(query + again * known, width), nn.ReLU(), nn.Linear(width, width)
-        )
+        self.query = Linear(query, width, bias=False)
+        self.key_value = Linear(query + shape.msg + shape.context, 2 * width, bias=False)
+        self.out = Linear(width, query)
+        self.norm = LayerNorm(query)
+        self.merge = nn.Sequential(Linear(query + again * known, width), nn.ReLU(), Linear(width, width))
         self.dropout = Dropout(config.dropout)
 
     def forward(
@@ -54,20 +55,11 @@ class TemporalAttention(nn.Module):
     ) -> Tensor:
         """own `[N, known]`; of K events others `[N, K, known]`, msg, context, gap `[N, K]`, visible `[N, K]` → `[N, w]`."""
         asking = torch.cat([own, self.clock(own.new_zeros(len(own)))], -1)
-        query = self._split(self.query(asking)[:, None])
         told = self.key_value(torch.cat([others, msg, context, self.clock(gap)], -1))
-        key, value = (self._split(part) for part in told.chunk(2, -1))
         some = visible.any(-1, keepdim=True)
         # Rows that see nothing are computed as if they saw all and zeroed after: no NaN, nor in the gradient.
-        logits = (query * query.shape[-1] ** -0.5) @ key.transpose(-1, -2)
-        weight = logits.masked_fill(~(visible | ~some)[:, None, None], -torch.inf).softmax(-1)
-        mixed = (self.dropout(weight) @ value).transpose(1, 2).flatten(1)
+        mixed = attend(self.query(asking)[:, None], told, visible | ~some, self.heads, self.dropout)[:, 0]
         attended = self.dropout(self.out(mixed)) * some
         found = self.norm(attended + asking)
         merged: Tensor = self.merge(torch.cat([found, own], -1) if self.again else found)
         return merged
-
-    def _split(self, x: Tensor) -> Tensor:
-        """`[N, T, w]` → `[N, heads, T, w / heads]`."""
-        count, tokens, width = x.shape
-        return x.reshape(count, tokens, self.heads, width // self.heads).transpose(1, 2)

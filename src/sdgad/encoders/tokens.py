@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from sdgad.encoders.base import Encoder, EncoderConfig
 from sdgad.encoders.dropout import paired_dropout
+from sdgad.encoders.linear import Linear
 from sdgad.encoders.time_encoding import TimeEncoding
 from sdgad.history.window import Window, WindowShape
 
@@ -29,9 +30,9 @@ class EventTokens(nn.Module):
     def __init__(self, shape: WindowShape, config: EncoderConfig) -> None:
         super().__init__()
         self.clock = TimeEncoding(config.time_width, config.train_time, config.log_gap)
-        self.time = nn.Linear(self.clock.width, config.width)
-        self.edge = nn.Linear(shape.msg, config.width, bias=False) if shape.msg else None
-        self.context = nn.Linear(shape.context, config.width, bias=False) if shape.context else None
+        self.time = Linear(self.clock.width, config.width)
+        self.edge = Linear(shape.msg, config.width, bias=False) if shape.msg else None
+        self.context = Linear(shape.context, config.width, bias=False) if shape.context else None
 
     def forward(self, window: Window) -> Tensor:
         """`[B, 2, L + 1, width]`, whatever the mask says: who reads them must mask them."""

@@ -6,21 +6,23 @@ from torch import Tensor, nn
 
 from sdgad.encoders.attention import MultiHeadAttention
 from sdgad.encoders.dropout import Dropout
+from sdgad.encoders.linear import Linear
+from sdgad.encoders.norm import LayerNorm
 
 
 class PostNormBlock(nn.Module):
     """y = LN(x + Att(x, m)), z = LN(y + FFN(y)), FFN: w → 4w, ReLU, dropout, → w.
 
     With memory m = x it is self-attention, with another sequence it is cross-attention under the same
-    weights. Dropout acts on the attention weights, inside the FFN and on both updates.
+    weights. Dropout acts on the attention weights, inside the FFN and on both updates. `lonely`: whether a row may see nothing.
     """
 
-    def __init__(self, width: int, heads: int, dropout: float) -> None:
+    def __init__(self, width: int, heads: int, dropout: float, *, lonely: bool = True) -> None:
         super().__init__()
-        self.attention = MultiHeadAttention(width, heads, dropout)
+        self.attention = MultiHeadAttention(width, heads, dropout, lonely=lonely)
         self.feed = _feed_forward(width, nn.ReLU(), dropout)
-        self.norm_attention = nn.LayerNorm(width)
-        self.norm_feed = nn.LayerNorm(width)
+        self.norm_attention = LayerNorm(width)
+        self.norm_feed = LayerNorm(width)
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, memory: Tensor, visible: Tensor) -> Tensor:
@@ -33,12 +35,12 @@ class PostNormBlock(nn.Module):
 class PreNormBlock(nn.Module):
     """y = x + Att(LN(x)), z = y + FFN(LN(y)), FFN: w → 4w, GELU, dropout, → w; dropout as above."""
 
-    def __init__(self, width: int, heads: int, dropout: float) -> None:
+    def __init__(self, width: int, heads: int, dropout: float, *, lonely: bool = True) -> None:
         super().__init__()
-        self.attention = MultiHeadAttention(width, heads, dropout)
+        self.attention = MultiHeadAttention(width, heads, dropout, lonely=lonely)
         self.feed = _feed_forward(width, nn.GELU(), dropout)
-        self.norm_attention = nn.LayerNorm(width)
-        self.norm_feed = nn.LayerNorm(width)
+        self.norm_attention = LayerNorm(width)
+        self.norm_feed = LayerNorm(width)
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, visible: Tensor) -> Tensor:
@@ -50,6 +52,4 @@ class PreNormBlock(nn.Module):
 
 
 def _feed_forward(width: int, activation: nn.Module, dropout: float) -> nn.Sequential:
-    return nn.Sequential(
-        nn.Linear(width, 4 * width), activation, Dropout(dropout), nn.Linear(4 * width, width)
-    )
+    return nn.Sequential(Linear(width, 4 * width), activation, Dropout(dropout), Linear(4 * width, width))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -11,7 +13,7 @@ from sdgad.history.context import PHASE_NAMES, RATE_SCALES, RECENT, Past, descri
 from sdgad.history.grouping import Array
 from sdgad.history.needs import NONE, Needs
 from sdgad.history.positions import Positions, Ties, at, between
-from sdgad.history.query import Query, Seen
+from sdgad.history.query import Asked, Query, Seen
 from sdgad.history.tail import Tail
 from sdgad.history.window import Hop, Window, WindowShape
 
@@ -25,7 +27,7 @@ class HistoryIndex(Positions):
     `ties="arrival"`: rows that arrived earlier at the same time count as history. `context=False` leaves the
     context features out. A pair that was silent for more than `pair_age` seconds is new again. All that a query
     reads is a tensor on `device`. What the index says of an event depends on that event and on those before it
-    alone, to the last bit.
+    alone, to the last bit. Edge features may come in several parts, one after the other.
     """
 
     def __init__(
@@ -33,7 +35,7 @@ class HistoryIndex(Positions):
         src: Array,
         dst: Array,
         t: Array,
-        msg: Array | None = None,
+        msg: Array | Sequence[Array] | None = None,
         *,
         num_nodes: int | None = None,
         clock: Clock | None = None,
@@ -53,10 +55,14 @@ class HistoryIndex(Positions):
             pair_age=pair_age,
             device=device,
         )
-        width = 0 if msg is None else msg.shape[1]
-        self._msg = torch.zeros(self._count + 1, width, device=self.device)  # the last row is padding
-        if msg is not None:
-            self._msg[:-1] = self._tensor(msg, np.float32)
+        parts = [] if msg is None else [msg] if isinstance(msg, np.ndarray) else msg
+        width = parts[0].shape[1] if parts else 0
+        self._msg = torch.empty(self._count + 1, width, device=self.device)
+        self._msg[-1] = 0  # padding
+        start = 0
+        for part in parts:
+            self._msg[start : start + len(part)] = torch.from_numpy(np.ascontiguousarray(part, np.float32))
+            start += len(part)
         self._context = torch.zeros(self._count + 1, len(self.context_names), device=self.device)
         for start in range(0, self._count if context else 0, CHUNK):
             rows = torch.arange(start, min(start + CHUNK, self._count), device=self.device)
@@ -87,26 +93,36 @@ class HistoryIndex(Positions):
         origin = float(self._origin) * self.clock.seconds
         return describe(self._past(query), query.time + origin, self.clock)
 
-    def window(self, query: Query, history: int, msg: Tensor | None = None, needs: Needs = NONE) -> Window:
-        """The Window of queried events; `msg` are their edge features, `[B, d]`."""
+    def asked(self, query: Query, msg: Tensor | None = None) -> Asked:
+        """Queried events with edge features `msg`, `[B, d]`, and the context that they have."""
         if msg is None:
             msg = torch.zeros(len(query), self.msg_width, device=self.device)
-        return self._window(query, history, needs, msg=msg, context=self.context(query))
+        context = [self.context(query.take(slice(i, i + CHUNK))) for i in range(0, len(query), CHUNK)]
+        return Asked(query.seen, msg, torch.cat(context) if context else self._context[:0])
+
+    def asked_rows(self, rows: Tensor) -> Asked:
+        """The stream's own events, by number."""
+        return Asked(self._seen_from(rows), self.msg(rows), self.stored_context(rows))
+
+    def window(self, query: Query, history: int, msg: Tensor | None = None, needs: Needs = NONE) -> Window:
+        """The Window of queried events; `msg` are their edge features, `[B, d]`."""
+        return self.look_up(self.asked(query, msg), history, needs)
 
     def rows(self, rows: Tensor, history: int, needs: Needs = NONE) -> Window:
         """The Window of the stream's own events, by number."""
-        msg, context = self.msg(rows), self.stored_context(rows)
-        return self._window(self._seen_from(rows), history, needs, msg=msg, context=context)
+        return self.look_up(self.asked_rows(rows), history, needs)
 
-    def _window(self, seen: Seen, history: int, needs: Needs, *, msg: Tensor, context: Tensor) -> Window:
+    def look_up(self, asked: Asked, history: int, needs: Needs = NONE) -> Window:
+        """The Window of events of whatever kind: a few gathers, which ask nothing of the host."""
+        seen = asked.seen
         slot, mask = self._last(seen.node, seen.position, history)
         past = at(self._half_event, slot)
         other = at(self._half_other, slot).long()
         gap = seen.time[:, None, None] - at(self._time, past)
         return Window(
             node=seen.node,
-            msg=msg,
-            context=context,
+            msg=asked.msg,
+            context=asked.context,
             past_node=other,
             past_gap=gap.float() * mask,
             past_msg=at(self._msg, past),

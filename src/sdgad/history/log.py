@@ -119,20 +119,24 @@ class EventLog:
         clock: Clock,
         ties: Ties,
         *,
+        then: EventLog | None = None,
         context: bool = True,
         retention: Retention | None = None,
         device: str | torch.device = "cpu",
     ) -> HistoryIndex:
-        """The HistoryIndex over these events; under a retention its nodes are the lives of ours."""
-        src, dst = self.src, self.dst
-        if retention is not None and retention.bounded and len(self):
-            seconds = np.asarray((self.t - self.t[0]) * clock.seconds, np.float64)
+        """The HistoryIndex over these events and those that come `then`; under a retention its nodes are the lives of ours."""
+        src, dst, t = self.src, self.dst, self.t
+        if then is not None:
+            pairs = ((src, then.src), (dst, then.dst), (t, then.t))
+            src, dst, t = (np.concatenate(pair) for pair in pairs)
+        if retention is not None and retention.bounded and len(t):
+            seconds = np.asarray((t - t[0]) * clock.seconds, np.float64)
             src, dst = Lives(retention).assign(src, dst, seconds).T
         return HistoryIndex(
             src,
             dst,
-            self.t,
-            self.msg,
+            t,
+            [self.msg] if then is None else [self.msg, then.msg],
             clock=clock,
             ties=ties,
             context=context,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
-import torch
 from torch import Tensor
+
+from sdgad.history.window import Tensors
 
 
 @dataclass(frozen=True)
-class Seen:
+class Seen(Tensors):
     """Events, and how much of the index they and their endpoints see."""
 
     node: Tensor  # [B, 2]
@@ -18,6 +18,9 @@ class Seen:
     event: Tensor  # [B] number of the event; `before` if it did not happen
     before: Tensor  # [B] events of the index with a smaller number are visible
     position: Tensor  # [B, 2] end of the endpoint's visible half-events
+
+    def __len__(self) -> int:
+        return len(self.time)
 
 
 @dataclass(frozen=True)
@@ -28,14 +31,16 @@ class Query(Seen):
     pair_position: Tensor  # [B] end of the pair's visible events
     forward: Tensor  # [B] bool, whether the source has the smaller number
 
-    def __len__(self) -> int:
-        return len(self.time)
+    @property
+    def seen(self) -> Seen:
+        """Without what is asked for pairs."""
+        return Seen(*(getattr(self, field.name) for field in fields(Seen)))
 
-    def take(self, rows: Tensor) -> Query:
-        """Some of the events."""
-        return Query(*(getattr(self, f.name)[rows] for f in fields(self)))
 
-    @classmethod
-    def cat(cls, queries: Sequence[Query]) -> Query:
-        """Several queries of one index as one."""
-        return cls(*(torch.cat([getattr(q, f.name) for q in queries]) for f in fields(cls)))
+@dataclass(frozen=True)
+class Asked(Tensors):
+    """All of an event that its Window does not look up: what it sees, its edge and its context features."""
+
+    seen: Seen
+    msg: Tensor  # [B, d]
+    context: Tensor  # [B, C]

@@ -12,6 +12,7 @@ import torch
 
 from sdgad.configuration import build, option, unknown_option
 from sdgad.detectors.config import DetectorConfig
+from sdgad.detectors.precision import Precision
 from sdgad.encoders.base import EncoderConfig, encoders
 from sdgad.errors import InputError
 from sdgad.history.needs import Needs
@@ -63,6 +64,13 @@ class LearnedConfig(DetectorConfig):
         "mixture", "which epoch is kept, by labels: AUROC and AP on validation, or F1 at 0.5"
     )
 
+    precision: Literal["auto", "fp32", "tf32", "bf16"] = option(
+        "auto",
+        "of a network's matrix products: auto trains in tf32 on a GPU and scores in fp32; bf16 is for scoring, training is as "
+        "with tf32; may change after a fit",
+    )
+    graphs: bool = option(True, "train by a recorded CUDA graph, on a GPU")
+
     paper: ClassVar[Mapping[str, Any]] = {}  # preset="paper"
     paper_by_dataset: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     ranges: ClassVar[Ranges] = (
@@ -81,6 +89,14 @@ class LearnedConfig(DetectorConfig):
                     floor = "above 0" if low == TINY else f"at least {low:g}"
                     ceiling = {math.inf: "", 1 - TINY: " and below 1"}.get(high, f" and at most {high:g}")
                     raise InputError(f"Option {name}={value} must be {floor + ceiling}.")
+
+    @property
+    def training_precision(self) -> Precision:
+        return "fp32" if self.precision == "fp32" else "tf32"
+
+    @property
+    def scoring_precision(self) -> Precision:
+        return "fp32" if self.precision == "auto" else self.precision
 
     def encoder_config(self) -> EncoderConfig:
         """The typed config of the chosen encoder."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import threading
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from typing import Any, ClassVar
 
@@ -12,8 +14,9 @@ import torch
 from torch import Tensor, nn
 
 from sdgad.detectors.base import Detector
+from sdgad.detectors.capture import Capture
 from sdgad.detectors.config import DetectorConfig
-from sdgad.detectors.device import choose_device
+from sdgad.detectors.device import choose_device, room
 from sdgad.detectors.learned.config import LearnedConfig, Shorthand
 from sdgad.detectors.learned.event_vector import EventVector
 from sdgad.detectors.learned.examples import ExampleMaker, Examples
@@ -21,15 +24,19 @@ from sdgad.detectors.learned.memory_state import MemoryState
 from sdgad.detectors.learned.reader import Reader
 from sdgad.detectors.learned.selection import Validation
 from sdgad.detectors.own_state import OwnState, Stateless
+from sdgad.detectors.precision import products
 from sdgad.detectors.pseudo import FEW_LABELS
+from sdgad.detectors.step import Schedule, Step
 from sdgad.detectors.task import FitScores, Task
-from sdgad.detectors.training import Schedule, train
+from sdgad.detectors.training import train
+from sdgad.encoders.dropout import drawing_from
 from sdgad.events.stream import Array
 from sdgad.history.memory import NodeMemory
 from sdgad.history.needs import Needs
 from sdgad.history.window import Window, WindowShape
 
-SCORE_ROWS, FEWEST_ROWS = 2048, 64  # events of a Window, when scoring
+STARTING = threading.Lock()
+FEWEST_ROWS, MOST_ROWS = 64, 1 << 15  # events of a Window, when scoring
 SCALE_SAMPLE = 20_000  # training and validation events, without their labels, for bin edges and whitening
 
 
@@ -73,8 +80,12 @@ class LearnedDetector(Detector):
         """
 
     @abstractmethod
+    def _score_windows(self, windows: Iterable[Window]) -> Array:
+        """Scores in (0, 1) of events with their past, batch after batch: nothing is asked of the device before the last."""
+
     def _score_window(self, window: Window) -> Array:
-        """Scores in (0, 1) of events with their past."""
+        """Those of one batch."""
+        return self._score_windows([window])
 
     def _clipped_apart(self) -> Sequence[nn.Module]:
         """Parts of the network whose gradients are clipped by themselves."""
@@ -97,8 +108,11 @@ class LearnedDetector(Detector):
 
     @property
     def score_rows(self) -> int:  # type: ignore[override]
-        """Fewer where second hops make a Window as many times as large."""
-        return max(FEWEST_ROWS, SCORE_ROWS // max(1, self.needs.hop))
+        """As many as the device has room for; a layer of vectors holds `width` numbers for every token of every event."""
+        config = self.config
+        tokens = 2 * (config.history + 2) * max(1, self.needs.hop)
+        layer = 4 * tokens * config.encoder_config().width
+        return min(max(FEWEST_ROWS, room(choose_device(config.device)) // layer), MOST_ROWS)
 
     @property
     def needs(self) -> Needs:  # type: ignore[override]
@@ -106,47 +120,77 @@ class LearnedDetector(Detector):
 
     # ------------------------------------------------------------------ learn
     def _learn(self, task: Task) -> FitScores:
-        device = task.view.device
-        with torch.random.fork_rng([device] if device.type == "cuda" else []):
-            torch.manual_seed(self.config.seed)
+        with _own_stream(task.view.device):
             return self._train(task)
 
     def _train(self, task: Task) -> FitScores:
-        config, index = self.config, task.index
-        generator = torch.Generator().manual_seed(config.seed)
-        self._model = self._make_model(index.shape(config.history)).to(index.device)
+        config, device = self.config, task.view.device
+        generator = torch.Generator(device).manual_seed(config.seed)
+        self._start(task)
         reader = Reader(task, self._new_memory(task.view.needs) if task.view.needs.memory else None)
-        seen = torch.cat([task.train, task.val])
-        some = seen[:: max(1, len(seen) // SCALE_SAMPLE)]
-        self._model.fit_scales(
-            index.stored_context(task.train), index.msg(task.train), index.rows(some, config.history)
+        examples = ExampleMaker(
+            reader,
+            generator,
+            batch=config.batch,
+            shuffled=config.order == "shuffled",
+            pseudo_below=self.pseudo_below if config.pseudo else 0,
         )
-        examples = ExampleMaker(reader, generator, pseudo_below=self.pseudo_below if config.pseudo else 0)
-        steps = reader.count(task.train, config.batch)
         wanted, fewest = (80, 1) if examples.pseudo is not None else (600, 8)
         schedule = Schedule(
-            task.epochs or max(fewest, -(-wanted // steps)),
+            task.epochs or max(fewest, -(-wanted // examples.num_batches)),
             config.patience,
             config.learning_rate,
             config.weight_decay,
             average=config.average,
         )
-        shuffle = generator if config.order == "shuffled" else None
-        self.record_ = train(
-            self._model,
-            schedule,
-            lambda _: reader.batches(task.train, config.batch, shuffle),
-            steps,
-            lambda rows: self._losses(examples(rows)),
-            self._judge(Validation(reader, config.seed, self.score_rows)),
-            clip_apart=self._clipped_apart(),
-            progress=task.progress,
+        step: Step[Tensor] = Step(
+            self._model, schedule, lambda places: self._losses(examples(places)), self._clipped_apart()
         )
+        encoder = self._model.event.encoder
+        run = Capture(
+            step,
+            generator,
+            of=f"The training step of {self.name} with encoder {config.encoder!r}",
+            precision=config.training_precision,
+            wanted=config.graphs and examples.alike and encoder.tags.steady,
+        )
+        with drawing_from(generator):
+            self.record_ = train(
+                self._model,
+                schedule,
+                examples.epoch,
+                examples.num_batches,
+                step,
+                self._judge(Validation(reader, config.seed, self.score_rows)),
+                run=run,
+                progress=task.progress,
+            )
+        self.record_.in_force = {
+            "device": device.type,
+            "graph": run.used,
+            "precision": config.training_precision if device.type == "cuda" else "fp32",
+            "threads": torch.get_num_threads(),
+        }
         scores = self._finish(task, reader)
         if reader.memory is not None:
             self._state = self._new_state()
             self._state.load(reader.memory.arrays())
         return scores
+
+    def _start(self, task: Task) -> None:
+        """The network before the first step: weights by the seed, scales by training events."""
+        config, index, device = self.config, task.index, task.view.device
+        seen = torch.cat([task.train, task.val])
+        some = seen[:: max(1, len(seen) // SCALE_SAMPLE)]
+        with (
+            STARTING,
+            torch.random.fork_rng([]),
+        ):  # modules draw their first weights from the whole process's generator
+            torch.manual_seed(config.seed)
+            self._model = self._make_model(index.shape(config.history)).to(device)
+            self._model.fit_scales(
+                index.stored_context(task.train), index.msg(task.train), index.rows(some, config.history)
+            )
 
     def _new_memory(self, needs: Needs) -> NodeMemory:
         return NodeMemory(needs, self._commit_rule(), choose_device(self.config.device))
@@ -158,7 +202,7 @@ class LearnedDetector(Detector):
     # ------------------------------------------------------------------ score
     def _new_state(self) -> OwnState:
         if not self.needs.memory:
-            return Stateless(self._score_window)
+            return Stateless(self._score_windows)
         as_it_is = copy.copy(self)  # a later fit of the detector is none of the state's business
         for name in ("_archive", "_state"):
             as_it_is.__dict__.pop(name, None)
@@ -168,6 +212,10 @@ class LearnedDetector(Detector):
     def _move_to(self, device: torch.device) -> None:
         self._model = copy.deepcopy(self._model).to(device)  # copies of the detector keep theirs
         super()._move_to(device)
+
+    def _scoring(self) -> AbstractContextManager[None]:
+        """The precision in which the network scores."""
+        return products(self.config.scoring_precision, choose_device(self.config.device))
 
     def _in_eval(self) -> Any:
         """The network, which does not drop anything now."""
@@ -186,3 +234,18 @@ class LearnedDetector(Detector):
         self._model = self._make_model(WindowShape(**calibration["shape"]))
         self._model.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
         self._model.to(choose_device(self.config.device)).eval()
+
+
+@contextmanager
+def _own_stream(device: torch.device) -> Iterator[None]:
+    """A stream of work of one's own on a GPU: the default one cannot be recorded, and several fits get on side by side."""
+    if device.type != "cuda":
+        yield
+        return
+    stream, outer = torch.cuda.Stream(device), torch.cuda.current_stream(device)  # type: ignore[no-untyped-call]
+    stream.wait_stream(outer)
+    try:
+        with torch.cuda.stream(stream):
+            yield
+    finally:
+        outer.wait_stream(stream)

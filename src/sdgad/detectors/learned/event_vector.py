@@ -48,10 +48,11 @@ class EventVector(nn.Module):
             parts = [src - src_before, dst - dst_before]
         else:
             parts = list(self.encoder.encode(window, True))
+        plain = window.context[:, :0]
         if self.own is not None:
-            parts.append(self.own(window))
+            plain = self.own.values(window)
+            parts.append(self.own(plain))
         h: Tensor = self.drop(torch.cat(parts, 1))
-        plain = h[:, :0] if self.own is None else self.own.values(window)
         return h, plain
 
     def commit(self, window: Window) -> Tensor:

@@ -34,10 +34,11 @@ class OwnFeatures(nn.Module):
         self.bins.fit(self.values(window))
 
     def values(self, window: Window) -> Tensor:
+        """The event's own numbers, `[B, plain]`."""
         return torch.cat([window.context, window.msg, deviations(window, self.phases)], 1)
 
-    def forward(self, window: Window) -> Tensor:
-        out: Tensor = self.layers(self.bins(self.values(window)))
+    def forward(self, values: Tensor) -> Tensor:
+        out: Tensor = self.layers(self.bins(values))
         return out
 
 

@@ -14,15 +14,16 @@ from sdgad.detectors.pseudo import PseudoEvents
 from sdgad.detectors.task import Task
 from sdgad.events.stream import Array
 from sdgad.history.memory import NodeMemory
+from sdgad.history.query import Asked
 from sdgad.history.window import Window
 
 
 class Reader:
     """Windows of real and of made-up events.
 
-    Without memory any events may be read in any order. With it, `batches` and `windows` go through the stream in
-    order, from where the memory stands, and let it move on behind them; `rows` and `made` then read events of the
-    current batch.
+    Without memory any events may be read in any order. With it, `places` and `windows` go through the stream in
+    order, from where the memory stands, and let it move on behind them; `rows`, `made` and `look_up` then read events of
+    the current batch.
     """
 
     def __init__(self, task: Task, memory: NodeMemory | None) -> None:
@@ -31,32 +32,41 @@ class Reader:
 
     def rows(self, rows: Tensor) -> Window:
         """Events of the stream, by number."""
-        return self._with_memory(self.task.view.rows(self.task.index, rows))
+        return self.look_up(self.asked(rows))
 
     def made(self, events: PseudoEvents) -> Window:
         """Events that did not happen."""
+        return self.look_up(self.task.index.asked(events.query, events.msg))
+
+    def asked(self, rows: Tensor) -> Asked:
+        """Events of the stream, by number, as `look_up` takes them."""
+        return self.task.index.asked_rows(rows)
+
+    def look_up(self, asked: Asked) -> Window:
+        """Windows of events of both kinds."""
         view = self.task.view
-        return self._with_memory(self.task.index.window(events.query, view.history, events.msg, view.needs))
+        return self._with_memory(self.task.index.look_up(asked, view.history, view.needs))
 
-    def count(self, rows: Tensor, size: int) -> int:
-        """How many batches there are."""
+    def sizes(self, rows: Tensor, size: int) -> list[int]:
+        """How many events each batch has, where there are at most `size`: a memory cuts some of them short."""
         if self.memory is None:
-            return -(-len(rows) // size)
-        self.memory.reset()
-        first = int(rows[0])
-        cuts = self.memory.cuts(self._seconds(torch.arange(first + len(rows)))) - first
-        lengths = np.diff([0, *cuts[cuts > 0].tolist(), len(rows)])
-        return int((-(-lengths // size)).sum())
+            lengths = [len(rows)]
+        else:
+            self.memory.reset()
+            first = int(rows[0])
+            cuts = self.memory.cuts(self._seconds(torch.arange(first + len(rows)))) - first
+            lengths = np.diff([0, *cuts[cuts > 0].tolist(), len(rows)]).tolist()
+        return [min(size, length - i) for length in lengths for i in range(0, length, size)]
 
-    def batches(self, rows: Tensor, size: int, shuffle: torch.Generator | None) -> Iterator[Tensor]:
-        """Consecutive events, cut into batches: shuffled, or in order; with memory from its beginning, in order."""
+    def places(self, rows: Tensor, size: int) -> Iterator[Tensor]:
+        """Batches, each as the places of its events among the rows: with memory, which begins anew, in order of time."""
+        places = torch.arange(len(rows), device=rows.device)
         if self.memory is None:
-            if shuffle is not None:
-                rows = rows[torch.randperm(len(rows), generator=shuffle).to(rows.device)]
-            yield from torch.split(rows, size)
+            yield from torch.split(places, size)
             return
         self.begin_before(rows)
-        yield from self._walk(self.memory, rows, size)
+        for part in self._walk(self.memory, rows, size):
+            yield part - rows[0]
 
     def windows(self, rows: Tensor, most: int) -> Iterator[Window]:
         """Windows of consecutive events, in order, of at most `most` events each."""

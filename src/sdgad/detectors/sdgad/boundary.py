@@ -45,7 +45,7 @@ class Boundary(nn.Module):
         """Move B_n towards the α-quantile of this batch's normals."""
         ranked = torch.where(anomalous, torch.inf, ell.detach()).sort().values
         normals = (~anomalous).sum()
-        here = ranked[(self.alpha * normals).long().clamp(max=len(ranked) - 1)]
+        here = ranked.gather(0, (self.alpha * normals).long().clamp(max=len(ranked) - 1)[None])[0]
         moved = torch.where(self.started, MOMENTUM * self.normal + (1 - MOMENTUM) * here, here)
         usable = (normals > 0) & here.isfinite()
         self.normal.copy_(torch.where(usable, moved, self.normal))

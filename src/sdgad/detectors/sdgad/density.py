@@ -1,16 +1,15 @@
-"""Densities of normal representations, by name: normalizing flows from zuko, and a Gaussian as the one that is no flow."""
+"""Densities of normal representations, by name: normalizing flows, and a Gaussian as the one that is no flow."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 
+from sdgad.detectors.sdgad.coupling import CouplingFlow, start_at_identity
 from sdgad.registry import Registry
 
 
@@ -47,7 +46,7 @@ class ZukoFlow(DensityModel):
     def __init__(self, width: int, transforms: int) -> None:
         super().__init__(width, transforms)
         self.flow = self.make_flow()
-        _start_at_identity(self.flow)
+        start_at_identity(self.flow)
 
     @abstractmethod
     def make_flow(self) -> Any:
@@ -59,13 +58,16 @@ class ZukoFlow(DensityModel):
 
 
 @densities.register("realnvp")
-class RealNVP(ZukoFlow):
+class RealNVP(DensityModel):
     """Coupling blocks with two-layer subnetworks, as in the paper (appendix on complexity: six of them)."""
 
-    def make_flow(self) -> Any:
-        from zuko import flows
+    def __init__(self, width: int, transforms: int) -> None:
+        super().__init__(width, transforms)
+        self.flow = CouplingFlow(width, transforms)
 
-        return flows.RealNVP(self.width, transforms=self.transforms, hidden_features=(self.width, self.width))
+    def latent(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        z, log_det = self.flow(x)
+        return z, log_det
 
 
 @densities.register("maf")
@@ -104,24 +106,3 @@ class Gaussian(DensityModel):
         centred = x - self.mean
         z = (centred + centred @ torch.tril(self.lower, -1).T) * self.log_scale.exp()
         return z, self.log_scale.sum().expand(len(x))
-
-
-def _start_at_identity(flow: nn.Module) -> None:
-    """Zero the last layer of every subnetwork: before training, p(x) is the Gaussian that the projection was whitened for."""
-    for module in flow.modules():
-        if isinstance(module, nn.Sequential):
-            for parameter in module[-1].parameters():
-                nn.init.zeros_(parameter)
-
-
-@contextmanager
-def frozen(module: nn.Module) -> Iterator[None]:
-    """Gradients pass through the module but not into its parameters."""
-    learning = [p for p in module.parameters() if p.requires_grad]
-    for p in learning:
-        p.requires_grad_(False)
-    try:
-        yield
-    finally:
-        for p in learning:
-            p.requires_grad_(True)

@@ -103,7 +103,8 @@ class SDGAD(LearnedDetector):
     @torch.no_grad()
     def _evidence(self, windows: Iterable[Window]) -> Evidence:
         model: SDGADModel = self._in_eval()
-        parts = [model.evidence(window) for window in windows]
+        with self._scoring():
+            parts = [model.evidence(window) for window in windows]
         ell = torch.cat([part.ell for part in parts])
         odds = None if model.known is None else torch.cat([p.odds for p in parts if p.odds is not None])
         return Evidence(ell, odds)
@@ -112,8 +113,8 @@ class SDGAD(LearnedDetector):
         joined: Array = self._model.join(evidence, join).cpu().numpy()
         return joined
 
-    def _score_window(self, window: Window) -> Array:
-        return self._score_map(self._joined_ell(self._evidence([window]), self._join))
+    def _score_windows(self, windows: Iterable[Window]) -> Array:
+        return self._score_map(self._joined_ell(self._evidence(windows), self._join))
 
     # ------------------------------------------------------------------ files
     def _calibration(self) -> dict[str, Any]:

@@ -6,6 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from sdgad.detectors.precision import ExactLinear
+
 
 class KnownCentre(nn.Module):
     """Normals N(m₀, Σ) and known anomalies N(m₁, Σ) in the space of event vectors h, with one covariance.
@@ -18,7 +20,7 @@ class KnownCentre(nn.Module):
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.ratio = nn.Linear(width, 1)
+        self.ratio = ExactLinear(width, 1)
 
     def forward(self, h: Tensor) -> Tensor:
         """Log-odds of a known anomaly against a normal, `[B]`."""

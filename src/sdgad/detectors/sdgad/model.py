@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from sdgad.detectors.learned.detector import LearnedModel
 from sdgad.detectors.learned.event_vector import EventVector
 from sdgad.detectors.learned.own import OwnFeatures
+from sdgad.detectors.precision import ExactLinear, gradient_of_input
 from sdgad.detectors.sdgad.boundary import Boundary
 from sdgad.detectors.sdgad.config import SDGADConfig
-from sdgad.detectors.sdgad.density import densities, frozen
+from sdgad.detectors.sdgad.density import densities
 from sdgad.detectors.sdgad.known import KnownCentre
 from sdgad.detectors.sdgad.restriction import Restriction
 from sdgad.detectors.sdgad.whitening import whitening
@@ -51,10 +52,10 @@ class SDGADModel(LearnedModel):
     L = L_ML + λ₁ L_BO + λ₂ L_RR + λ₃ L_known (paper, "Overall Training Objective", plus the last term).
 
     Who trains what: the likelihood sees detached x and trains the flow alone unless `joint` (trained jointly, the encoder
-    lowers it without bound by mapping every event to one point). L_BO reaches x through a frozen flow. L_known trains the
-    encoder. L_RR and L_BO train the projection, and the encoder with the share `shell_gradient`: beside L_known that share
-    is 0 by default, because even a tenth of it made the encoder collapse (docs/method.md); without L_known it is 1, as in
-    the paper.
+    lowers it without bound by mapping every event to one point). L_BO reaches x through the flow and leaves the flow alone.
+    L_known trains the encoder. L_RR and L_BO train the projection, and the encoder with the share `shell_gradient`: beside
+    L_known that share is 0 by default, because even a tenth of it made the encoder collapse (docs/method.md); without L_known
+    it is 1, as in the paper.
     """
 
     spread: Tensor
@@ -69,7 +70,7 @@ class SDGADModel(LearnedModel):
         self.event = EventVector(
             encoder, own, config.hidden, residual=config.residual, dropout=config.head_dropout
         )
-        self.project = nn.Linear(self.event.width + self.event.plain, config.projection, bias=False)
+        self.project = ExactLinear(self.event.width + self.event.plain, config.projection, bias=False)
         self.density = densities.get(config.density)(config.projection, config.transforms)
         self.boundary = Boundary(config.boundary, config.alpha, config.tau)
         self.restriction = (
@@ -85,14 +86,15 @@ class SDGADModel(LearnedModel):
         config = self.config
         h, plain = self.event(window)
         x = self.project(torch.cat([h.detach() + self.share * (h - h.detach()), plain], 1))
-        # the same numbers as x; `joint` lets their gradient into the encoder whatever the share of the shell's
-        likelihood = self.density(self.project(torch.cat([h, plain], 1)) if config.joint else x.detach())
+        point = x.detach().requires_grad_()
+        ell = self.density(point)
+        # the same numbers; `joint` lets their gradient into the encoder whatever the share of the shell's
+        likely = self.density(self.project(torch.cat([h, plain], 1))) if config.joint else ell
         normal = (~anomalous).to(x.dtype)
-        parts = {"likelihood": -(likelihood * normal).sum() / normal.sum().clamp(min=1)}
-        self.boundary.follow(likelihood, anomalous)
+        parts = {"likelihood": -(likely * normal).sum() / normal.sum().clamp(min=1)}
+        self.boundary.follow(ell, anomalous)
         if config.boundary != "none":
-            with frozen(self.density):
-                parts["boundary"] = config.lambda_boundary * self.boundary(self.density(x), anomalous)
+            parts["boundary"] = config.lambda_boundary * _of_point(self.boundary(ell, anomalous), point, x)
         if self.restriction is not None:
             parts["restriction"] = config.lambda_restriction * self.restriction(x, anomalous)
         if self.known is not None:
@@ -147,6 +149,15 @@ class SDGADModel(LearnedModel):
         else:
             anomaly = surprise + join.weight * F.softplus((evidence.odds - self.odds_high) / self.odds_spread)
         return -anomaly / self.config.projection
+
+
+def _of_point(loss: Tensor, point: Tensor, x: Tensor) -> Tensor:
+    """A loss that was computed at `point`, a copy of x: the same number, with a gradient for x and for nothing else.
+
+    One forward pass of the density serves two losses, each with a backward pass of its own: the likelihood's reaches the flow,
+    the boundary's reaches x. Added before that, each would reach both.
+    """
+    return loss.detach() + (gradient_of_input(loss, point) * (x - x.detach())).sum()
 
 
 def _quantile(values: Tensor, share: float) -> Tensor:
