@@ -113,7 +113,7 @@ def test_the_coupling_flow_computes_what_zukos_does_under_the_same_names(width: 
     torch.manual_seed(0)
     oracle = flows.RealNVP(width, transforms=transforms, hidden_features=(width, width)).double()
     for parameter in oracle.parameters():
-        nn.init.normal_(parameter, std=0.5)
+        nn.init.normal_(parameter, std=width**-0.5)
     own = CouplingFlow(width, transforms).double()
     own.load_state_dict(oracle.state_dict())
     assert own.state_dict().keys() == oracle.state_dict().keys()
