@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -102,3 +104,13 @@ def test_no_registry_of_ours_takes_a_class_of_another_kind(ours: Registry[Any]) 
     with pytest.raises(TypeError, match="no subclass of sdgad"):
         ours.register("stranger")(Method)
     assert "stranger" not in ours.names()
+
+
+def test_threads_that_ask_at_the_same_time_all_find_what_is_there() -> None:
+    code = (
+        "from concurrent.futures import ThreadPoolExecutor as Pool\n"
+        "from sdgad.detectors.registry import detectors\n"
+        "print(set(Pool(8).map(lambda _: len(detectors.names()), range(8))) == {len(detectors.names())})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"

@@ -7,15 +7,14 @@
 >>> scores = det.decision_function(test)
 """
 
-import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from sdgad.threads import wait_calmly
+
 __version__ = "0.1.0"
 
-# Threads of torch and scikit-learn wait for each other many thousand times a second. By default they spin while they wait, and
-# beside any other busy process a fit then takes many times as long. It must be said before these libraries are loaded.
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+wait_calmly()
 
 if TYPE_CHECKING:
     from sdgad import checks

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable
 from difflib import get_close_matches
 from importlib import import_module
@@ -33,7 +34,8 @@ class Registry(Generic[T]):
         self._base = base
         self._classes: dict[str, type[T]] = {}
         self._broken: dict[str, str] = {}  # plugins, and why they are left out
-        self._loaded = False
+        self._loaded = self._loading = False
+        self._lock = threading.RLock()
 
     def register(self, name: str) -> Callable[[type[T]], type[T]]:
         """Class decorator: `@encoders.register("tcl")`."""
@@ -77,12 +79,21 @@ class Registry(Generic[T]):
     def _load(self) -> None:
         if self._loaded:
             return
-        self._loaded = True
-        for module in self._modules:
-            import_module(module)
-        for point in entry_points(group=self.group):
-            if point.name not in self._classes:
-                self._load_point(point)
+        with (
+            self._lock
+        ):  # another thread waits until all are there; a module that asks while it is imported does not
+            if self._loaded or self._loading:
+                return
+            self._loading = True
+            try:
+                for module in self._modules:
+                    import_module(module)
+                for point in entry_points(group=self.group):
+                    if point.name not in self._classes:
+                        self._load_point(point)
+                self._loaded = True
+            finally:
+                self._loading = False
 
     def _load_point(self, point: EntryPoint) -> None:
         """Somebody else's class; whatever is wrong with it must not keep ours from being used."""

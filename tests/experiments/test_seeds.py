@@ -52,6 +52,38 @@ def test_results_are_told_as_they_come() -> None:
     assert [result.seed for result in told] == [4, 2]
 
 
+@pytest.mark.parametrize("make", ["sdgad", "classifier", "boosting"])
+def test_seeds_together_give_what_they_give_one_after_the_other(make: str) -> None:
+    """Draws, weights and order of one training have nothing to do with those of another that runs beside it."""
+    small = {"history": 3, "width": 8, "hidden": 8, "batch": 64} if make != "boosting" else {"max_iter": 10}
+    events, told = payments(), []
+
+    def detector(seed: int) -> Detector:
+        return make_detector(make, seed=seed, device="cpu", **small)
+
+    alone = run_seeds(PROTOCOL, events, detector, range(3), epochs=2)
+    beside = run_seeds(PROTOCOL, events, detector, range(3), epochs=2, together=3, progress=told.append)
+    assert told == beside
+    for one, other in zip(alone, beside, strict=True):
+        assert (one.seed, one.metrics, one.threshold) == (other.seed, other.metrics, other.threshold)
+
+
+def test_an_error_of_one_seed_is_told_and_ends_the_others() -> None:
+    started: list[int] = []
+
+    def detector(seed: int) -> Detector:
+        started.append(seed)
+        if seed == 0:
+            raise InputError("The first one fails.")
+        return boosting(seed)
+
+    with pytest.raises(InputError, match="first one"):
+        run_seeds(PROTOCOL, messages(), detector, range(40), together=2)
+    assert len(started) < 40
+    with pytest.raises(InputError, match="together=0"):
+        run_seeds(PROTOCOL, messages(), detector, together=0)
+
+
 # ---------------------------------------------------------------------- the table
 def test_a_summary_is_the_mean_and_the_samples_std(both: tuple[list[Result], list[Result]]) -> None:
     results = both[0]

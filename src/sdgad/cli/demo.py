@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from sdgad.cli.notes import tell
-from sdgad.cli.options import Json
+from sdgad.cli.options import Json, Threads
 from sdgad.cli.places import need_place_for_demo
 from sdgad.cli.printing import duration, print_json, print_table, threshold_text
 
@@ -32,6 +32,7 @@ def demo(
         int, typer.Option(metavar="N", min=300, help="How many payments to simulate.")
     ] = 30_000,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of everything random.")] = 0,
+    threads: Threads = None,  # noqa: ARG001
     json: Json = False,
 ) -> None:
     """Simulate payments, find the planted anomalies, write a report.

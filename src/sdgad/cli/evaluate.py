@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sdgad.cli.naming import naming
 from sdgad.cli.opening import open_events, open_model
-from sdgad.cli.options import Events, Json, Model
+from sdgad.cli.options import Events, Json, Model, Threads
 from sdgad.cli.printing import print_facts, print_json, print_table, shown, threshold_text
 from sdgad.errors import InputError
 
@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 logger = logging.getLogger("sdgad.cli")
 
 
-def evaluate(model: Model, events: Events, json: Json = False) -> None:
+def evaluate(
+    model: Model,
+    events: Events,
+    threads: Threads = None,  # noqa: ARG001
+    json: Json = False,
+) -> None:
     """Compare scores with labels.
 
     Prints AUROC, AP, the decisions at the model's threshold and at others, and how well each type is found,

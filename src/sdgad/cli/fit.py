@@ -43,6 +43,7 @@ def fit(
     seed: options.Seed = None,
     epochs: options.Epochs = None,
     device: options.Device = None,
+    threads: options.Threads = None,  # noqa: ARG001
     config: options.Config = None,
     assignments: options.Set = None,
     json: options.Json = False,

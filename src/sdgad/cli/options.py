@@ -10,6 +10,8 @@ from typing import Annotated
 
 from typer import Argument, BadParameter, Option
 
+from sdgad.threads import use_threads
+
 
 class Supervision(StrEnum):
     """How many labels training may see: the paper's S1, S2 and S3."""
@@ -29,6 +31,12 @@ def _known_device(text: str | None) -> str | None:
     if text is not None and not re.fullmatch(r"auto|cpu|cuda(:\d+)?", text):
         raise BadParameter(f"{text!r} is not auto, cpu, cuda or cuda:N.")
     return text
+
+
+def _use_threads(count: int | None) -> int | None:
+    if count is not None:
+        use_threads(count)
+    return count
 
 
 # what every command may take
@@ -88,6 +96,16 @@ Labels = Annotated[
 FewShot = Annotated[int, Option("--k", metavar="N", min=1, help="Labelled anomalies that few-shot keeps.")]
 Seed = Annotated[int | None, Option(metavar="N", min=0, help="Of everything random.", show_default="0")]
 Epochs = Annotated[int | None, Option(metavar="N", min=1, help="At most so many; training stops early.")]
+Threads = Annotated[
+    int | None,
+    Option(
+        "--threads",
+        callback=_use_threads,
+        metavar="N",
+        min=1,
+        help="So many threads of work; by default as many as there are cores.",
+    ),
+]
 Device = Annotated[
     str | None,
     Option(

@@ -12,7 +12,7 @@ import typer
 from sdgad.cli.naming import naming
 from sdgad.cli.notes import tell
 from sdgad.cli.opening import open_events, open_model
-from sdgad.cli.options import Events, Model
+from sdgad.cli.options import Events, Model, Threads
 from sdgad.cli.places import need_place_for_page
 from sdgad.cli.printing import threshold_text
 
@@ -30,6 +30,7 @@ def report(
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="PAGE", help="The page to write: a name with .html.")
     ],
+    threads: Threads = None,  # noqa: ARG001
 ) -> None:
     """Write a web page on the scores of a file.
 

@@ -6,7 +6,7 @@ import logging
 
 from sdgad.cli.naming import naming
 from sdgad.cli.opening import open_events, open_model
-from sdgad.cli.options import Events, Model, ScoresOut
+from sdgad.cli.options import Events, Model, ScoresOut, Threads
 from sdgad.cli.places import need_another_file, need_place_for_file
 from sdgad.cli.printing import number_of, threshold_text
 from sdgad.errors import InputError
@@ -14,7 +14,13 @@ from sdgad.errors import InputError
 logger = logging.getLogger("sdgad.cli")
 
 
-def score(model: Model, events: Events, *, output: ScoresOut) -> None:
+def score(
+    model: Model,
+    events: Events,
+    *,
+    output: ScoresOut,
+    threads: Threads = None,  # noqa: ARG001
+) -> None:
     """Score every event of a file.
 
     SCORES holds the rows of EVENTS in their order, with three more columns: `score` (0 to 1, higher is more

@@ -15,7 +15,7 @@ import typer
 
 from sdgad.cli.naming import naming
 from sdgad.cli.opening import open_model
-from sdgad.cli.options import Model, names
+from sdgad.cli.options import Model, Threads, names
 from sdgad.cli.telling_once import telling_once
 from sdgad.errors import InputError
 
@@ -82,6 +82,7 @@ def stream(
         float | None,
         typer.Option(metavar="SECONDS", min=0, help="Forget nodes and pairs that were silent for longer."),
     ] = None,
+    threads: Threads = None,  # noqa: ARG001
 ) -> None:
     """Score events as they arrive.
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from sdgad.cli.naming import naming
 from sdgad.cli.opening import open_events, open_model
-from sdgad.cli.options import Events, Model
+from sdgad.cli.options import Events, Model, Threads
 
 
-def update(model: Model, events: Events) -> None:
+def update(
+    model: Model,
+    events: Events,
+    threads: Threads = None,  # noqa: ARG001
+) -> None:
     """Move a model's history forward.
 
     These events are past from now on; nothing is learned from them. The folder is replaced in one step; a

@@ -40,10 +40,10 @@ def room(device: torch.device) -> int:
     """Bytes that one layer of a network's vectors may take, when it scores.
 
     On a CPU as many as its cache holds: more is slower. On a GPU as many as memory allows, a network holding some forty such
-    layers and the Windows at once, in a quarter of what is free.
+    layers and the Windows at once, in a tenth of what is free: several fits may share it.
     """
     if device.type != "cuda":
         return CACHE
     free, _ = torch.cuda.mem_get_info(device)
     unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-    return (free + unused) // (4 * LAYERS)
+    return (free + unused) // (10 * LAYERS)

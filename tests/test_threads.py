@@ -1,0 +1,44 @@
+"""Threads: they wait without spinning unless the user says otherwise, and there are as many as asked for."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+ASK = "import sdgad, os, torch; print(os.environ['OMP_WAIT_POLICY'], torch.get_num_threads())"
+
+
+def told(code: str, **environment: str) -> list[str]:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**clean, **environment},
+    )
+    return done.stdout.split()
+
+
+def test_threads_that_wait_sleep_unless_the_user_says_how_they_shall_wait() -> None:
+    assert told(ASK)[0] == "passive"
+    assert told(ASK, OMP_WAIT_POLICY="active")[0] == "active"
+
+
+@pytest.mark.parametrize("first", ["", "import torch; "])
+def test_as_many_threads_as_asked_for_whenever_torch_is_loaded(first: str) -> None:
+    code = f"{first}from sdgad.threads import use_threads; use_threads(1); {ASK}"
+    assert told(code)[1] == "1"
+
+
+def test_a_command_takes_the_number_of_threads(tmp_path: os.PathLike[str]) -> None:
+    code = (
+        "from sdgad.cli.main import run; "
+        f"code = run(['demo', '--out', {str(tmp_path)!r}, '--events', '300', '--threads', '1', '--json']); "
+        "import sys, torch; print(code, torch.get_num_threads(), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr.split()[-2:] == ["0", "1"], done.stderr
