@@ -20,7 +20,7 @@ class PostNormBlock(nn.Module):
     def __init__(self, width: int, heads: int, dropout: float, *, lonely: bool = True) -> None:
         super().__init__()
         self.attention = MultiHeadAttention(width, heads, dropout, lonely=lonely)
-        self.feed = _feed_forward(width, nn.ReLU(inplace=True), dropout)
+        self.feed = _feed_forward(width, nn.ReLU(), dropout)
         self.norm_attention = LayerNorm(width)
         self.norm_feed = LayerNorm(width)
         self.dropout = Dropout(dropout)
