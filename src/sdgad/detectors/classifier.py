@@ -25,6 +25,7 @@ from sdgad.detectors.registry import detectors
 from sdgad.detectors.task import FitScores, Task
 from sdgad.encoders.base import encoders
 from sdgad.encoders.dropout import Dropout
+from sdgad.encoders.linear import Linear
 from sdgad.errors import InputError
 from sdgad.events.stream import Array
 from sdgad.history.window import Window, WindowShape
@@ -67,7 +68,7 @@ class ClassifierModel(LearnedModel):
         layers: list[nn.Module] = []
         width = self.event.width
         for hidden in config.head:
-            layers += [nn.Linear(width, hidden), nn.ReLU()]
+            layers += [Linear(width, hidden), nn.ReLU()]
             width = hidden
         self.head = nn.Sequential(*layers, Dropout(config.head_dropout), ExactLinear(width, 1))
 

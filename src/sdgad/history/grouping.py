@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 
 Array = np.ndarray[Any, Any]
+CPU = torch.device("cpu")
 
 
 @dataclass(frozen=True)
@@ -24,9 +26,14 @@ class Grouping:
     tie: Array
 
     @classmethod
-    def of(cls, group: Array, event: Array, instant: Array, groups: int) -> Grouping:
-        """Group items, given in order of arrival; `instant[e]` numbers the distinct times of the events."""
-        order = np.argsort(group, kind="stable").astype(np.int32)
+    def of(
+        cls, group: Array, event: Array, instant: Array, groups: int, device: torch.device = CPU
+    ) -> Grouping:
+        """Group items, given in order of arrival; `instant[e]` numbers the distinct times of the events.
+
+        They are sorted on `device`: a GPU does in a millisecond what takes a CPU thirty.
+        """
+        order = in_order(group, device).astype(np.int32)
         here = np.arange(len(order), dtype=np.int32)
         position = np.empty_like(order)
         position[order] = here
@@ -48,6 +55,24 @@ class Grouping:
     def group(self) -> Array:
         """The group of each sorted item."""
         return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+
+
+def in_order(group: Array, device: torch.device) -> Array:
+    """Numbers of the items by group, and within it by arrival."""
+    if device.type == "cpu":
+        return np.argsort(group, kind="stable")
+    order: Array = torch.from_numpy(group).to(device).argsort(stable=True).cpu().numpy()
+    return order
+
+
+def numbered(key: Array, device: torch.device) -> tuple[Array, Array]:
+    """The distinct keys, sorted, and which of them each one is."""
+    if device.type == "cpu":
+        keys, rank = np.unique(key, return_inverse=True)
+        return keys, rank
+    found = torch.unique(torch.from_numpy(key).to(device), return_inverse=True)
+    keys, rank = (part.cpu().numpy() for part in found)
+    return keys, rank
 
 
 def running_count(flags: Array) -> Array:

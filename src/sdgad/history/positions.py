@@ -16,7 +16,7 @@ from torch import Tensor
 from sdgad.errors import InputError
 from sdgad.events.clock import Clock
 from sdgad.history.context import RATE_SCALES, context_names
-from sdgad.history.grouping import Array, Grouping, running_count
+from sdgad.history.grouping import Array, Grouping, numbered, running_count
 from sdgad.history.query import Query, Seen
 from sdgad.history.recurrence import decayed_counts
 
@@ -88,10 +88,10 @@ class Positions:
         """
         count = self._count
         key = np.minimum(src, dst) * self._nodes + np.maximum(src, dst)
-        keys, rank = np.unique(key, return_inverse=True)
+        keys, rank = numbered(key, self.device)
         pair = rank if np.isinf(self._pair_age) else _split_by_silence(rank, seconds, self._pair_age)
         number = int(pair.max(initial=-1)) + 1
-        pairs = Grouping.of(pair, np.arange(count, dtype=np.int32), instant, number)
+        pairs = Grouping.of(pair, np.arange(count, dtype=np.int32), instant, number, self.device)
         self._pair = self._tensor(np.append(pair, number), np.int32)
         self._pair_position = self._tensor(pairs.first_unseen(strict=self.ties == "strict"), np.int32)
         self._pair_keys = self._tensor(np.append(keys, np.iinfo(np.int64).max), np.int64)
@@ -109,7 +109,7 @@ class Positions:
         keep = np.stack([np.ones(count, bool), src != dst], 1)
         half = np.cumsum(keep, dtype=np.int32).reshape(count, 2) - 1  # so a self-loop has one half, twice
         event = np.repeat(np.arange(count, dtype=np.int32), keep.sum(1))
-        halves = Grouping.of(np.stack([src, dst], 1)[keep], event, instant, self._nodes)
+        halves = Grouping.of(np.stack([src, dst], 1)[keep], event, instant, self._nodes, self.device)
         owner, source, destination = halves.group, src[halves.event], dst[halves.event]
         position = halves.first_unseen(strict=self.ties == "strict")[half]
         self._position = self._tensor(padded(position), np.int32)

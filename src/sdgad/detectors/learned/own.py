@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from sdgad.encoders.dropout import Dropout
+from sdgad.encoders.linear import Linear
 from sdgad.encoders.piecewise import PiecewiseLinear
 from sdgad.encoders.pooling import visible_mean
 from sdgad.history.window import Window, WindowShape
@@ -25,8 +26,8 @@ class OwnFeatures(nn.Module):
         self.plain = shape.context + shape.msg + 3 * (shape.msg + shape.phases)
         self.bins = PiecewiseLinear(self.plain, bins)
         self.layers = nn.Sequential(
-            nn.Linear(self.bins.width, hidden), nn.ReLU(), Dropout(dropout),
-            nn.Linear(hidden, hidden), nn.ReLU(), Dropout(dropout),
+            Linear(self.bins.width, hidden), nn.ReLU(), Dropout(dropout),
+            Linear(hidden, hidden), nn.ReLU(), Dropout(dropout),
         )  # fmt: skip
 
     def fit(self, window: Window) -> None:

@@ -31,7 +31,7 @@ class Standardise(nn.Module):
         self.scale.copy_(torch.where(spread > 1e-6, spread, 1.0))
 
     def forward(self, values: Tensor) -> Tensor:
-        return ((values - self.mean) / self.scale).clamp(-LIMIT, LIMIT)
+        return values.sub(self.mean).div_(self.scale).clamp_(-LIMIT, LIMIT)
 
 
 class WindowScale(nn.Module):
