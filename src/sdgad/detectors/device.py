@@ -40,10 +40,10 @@ def room(device: torch.device) -> int:
     """Bytes that one layer of a network's vectors may take, when it scores.
 
     On a CPU as many as its cache holds: more is slower. On a GPU as many as memory allows, a network holding some forty such
-    layers and the Windows at once, in a tenth of what is free: several fits may share it.
+    layers and the Windows at once, in a tenth of what the card has: several fits may share it. What is free just now has no
+    say: the last bits of a score depend on how many events it is computed with.
     """
     if device.type != "cuda":
         return CACHE
-    free, _ = torch.cuda.mem_get_info(device)
-    unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-    return (free + unused) // (10 * LAYERS)
+    _, has = torch.cuda.mem_get_info(device)
+    return int(has) // (10 * LAYERS)

@@ -36,6 +36,7 @@ from sdgad.history.needs import Needs
 from sdgad.history.window import Window, WindowShape
 
 STARTING = threading.Lock()
+DRAWS = 0x9E3779B9  # so that what training draws has nothing to do with the first weights, which the same seed gives
 FEWEST_ROWS, MOST_ROWS = 64, 1 << 15  # events of a Window, when scoring
 SCALE_SAMPLE = 20_000  # training and validation events, without their labels, for bin edges and whitening
 
@@ -125,7 +126,7 @@ class LearnedDetector(Detector):
 
     def _train(self, task: Task) -> FitScores:
         config, device = self.config, task.view.device
-        generator = torch.Generator(device).manual_seed(config.seed)
+        generator = torch.Generator(device).manual_seed((config.seed + DRAWS) % 2**32)
         self._start(task)
         reader = Reader(task, self._new_memory(task.view.needs) if task.view.needs.memory else None)
         examples = ExampleMaker(
