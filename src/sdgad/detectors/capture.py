@@ -24,7 +24,7 @@ class Capture(Generic[R]):
     The function must be the same work for every tensor of a shape: no question to the device (`.item()`, a boolean index,
     `nonzero`), no new memory that it keeps, no decision in Python that changes from call to call. What it returns lies in
     memory that the next call overwrites. Random numbers come from `generator`. Where recording fails, that is said once and
-    the function runs plainly, as it always does on a CPU.
+    the function runs plainly, as it always does on a CPU; so it does from the start where an `obstacle` is known.
     """
 
     def __init__(
@@ -35,6 +35,7 @@ class Capture(Generic[R]):
         of: str,
         precision: Precision = "fp32",
         wanted: bool = True,
+        obstacle: str = "",
     ) -> None:
         self._function = function
         self._generator = generator
@@ -43,6 +44,8 @@ class Capture(Generic[R]):
         self.works = wanted and generator.device.type == "cuda"
         self._calls: dict[torch.Size, int] = {}
         self._graphs: dict[torch.Size, tuple[torch.cuda.CUDAGraph, Tensor, R]] = {}
+        if self.works and obstacle:
+            self._give_up(obstacle)
 
     @property
     def used(self) -> bool:
@@ -70,25 +73,27 @@ class Capture(Generic[R]):
         graph.register_generator_state(self._generator)
         with products(self._precision, given.device):
             torch.cuda.current_stream().synchronize()
-            graph.capture_begin(capture_error_mode="thread_local")
             try:
+                graph.capture_begin(capture_error_mode="thread_local")
                 result = self._function(static)
                 graph.capture_end()
             except BaseException as problem:
                 with contextlib.suppress(RuntimeError):  # of a recording that is spoilt
                     graph.capture_end()
                 for generator, state in zip(generators, before, strict=True):
-                    generator.graphsafe_set_state(
-                        state
-                    )  # or it would go on waiting for the end of the recording
+                    # or it would go on waiting for the end of the recording
+                    generator.graphsafe_set_state(state)
                 if not isinstance(problem, Exception):  # Ctrl-C
                     raise
-                self._give_up(problem)
+                self._give_up(str(problem).strip() or type(problem).__name__)
                 return False
         self._graphs[given.shape] = graph, static, result
         return True
 
-    def _give_up(self, problem: Exception) -> None:
+    def _give_up(self, reason: str) -> None:
         self.works = False
-        reason = str(problem).strip().splitlines()[0] if str(problem).strip() else type(problem).__name__
-        logger.warning("%s cannot be recorded as a CUDA graph and runs plainly: %s", self._of, reason)
+        logger.warning(
+            "%s cannot be recorded as a CUDA graph and runs plainly: %s.",
+            self._of,
+            reason.splitlines()[0].rstrip("."),
+        )

@@ -50,7 +50,14 @@ class LearnedConfig(DetectorConfig):
     epochs: int | None = option(
         None, "at most; None: enough for 600 steps and at least 8, with pseudo-anomalies 80 and 1"
     )
-    patience: int = option(4, "epochs without a better one, after which training ends")
+    patience: int = option(
+        4,
+        "epochs without a better one, after which training ends; on a small stream as many as make 300 steps, with "
+        "pseudo-anomalies 40",
+    )
+        4,
+        "epochs without a better one, after which training ends; on a small stream as many as make 300 steps, with pseudo-anomalies 40",
+    )
     batch: int = option(256, "events of a step; an encoder with memory ends batches at its commits, too")
     order: Literal["shuffled", "time"] = option(
         "shuffled", "of training events; an encoder with memory always takes them in order of time"

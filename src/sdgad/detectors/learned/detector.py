@@ -137,9 +137,12 @@ class LearnedDetector(Detector):
             pseudo_below=self.pseudo_below if config.pseudo else 0,
         )
         wanted, fewest = (80, 1) if examples.pseudo is not None else (600, 8)
+        many = -(-wanted // examples.num_batches)
         schedule = Schedule(
-            task.epochs or max(fewest, -(-wanted // examples.num_batches)),
-            config.patience,
+            task.epochs or max(fewest, many),
+            max(
+                config.patience, many // 2
+            ),  # a few epochs of a small stream are too few steps to lose it over
             config.learning_rate,
             config.weight_decay,
             average=config.average,
@@ -147,13 +150,14 @@ class LearnedDetector(Detector):
         step: Step[Tensor] = Step(
             self._model, schedule, lambda places: self._losses(examples(places)), self._clipped_apart()
         )
-        encoder = self._model.event.encoder
+        steady = examples.alike and self._model.event.encoder.tags.steady
         run = Capture(
             step,
             generator,
             of=f"The training step of {self.name} with encoder {config.encoder!r}",
             precision=config.training_precision,
-            wanted=config.graphs and examples.alike and encoder.tags.steady,
+            wanted=config.graphs,
+            obstacle="" if steady else "its steps are not the same work every time",
         )
         with drawing_from(generator):
             self.record_ = train(
@@ -183,11 +187,9 @@ class LearnedDetector(Detector):
         config, index, device = self.config, task.index, task.view.device
         seen = torch.cat([task.train, task.val])
         some = seen[:: max(1, len(seen) // SCALE_SAMPLE)]
-        with (
-            STARTING,
-            torch.random.fork_rng([]),
-        ):  # modules draw their first weights from the whole process's generator
-            torch.manual_seed(config.seed)
+        # modules draw their first weights from the whole process's generator
+        with STARTING, torch.random.fork_rng([]):
+            torch.default_generator.manual_seed(config.seed)
             self._model = self._make_model(index.shape(config.history)).to(device)
             self._model.fit_scales(
                 index.stored_context(task.train), index.msg(task.train), index.rows(some, config.history)
