@@ -55,9 +55,6 @@ class LearnedConfig(DetectorConfig):
         "epochs without a better one, after which training ends; on a small stream as many as make 300 steps, with "
         "pseudo-anomalies 40",
     )
-        4,
-        "epochs without a better one, after which training ends; on a small stream as many as make 300 steps, with pseudo-anomalies 40",
-    )
     batch: int = option(256, "events of a step; an encoder with memory ends batches at its commits, too")
     order: Literal["shuffled", "time"] = option(
         "shuffled", "of training events; an encoder with memory always takes them in order of time"
