@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-SPINS = "10000"
+SPINS = "2000"
 
 
 def wait_calmly() -> None:
