@@ -24,10 +24,10 @@ lint: $(VENV)/ready-dev            ## style and types
 	$(BIN)/mypy
 
 test: lint                         ## lint, type-check, and every test that is not slow
-	OMP_WAIT_POLICY=passive GOMP_SPINCOUNT=2000 $(BIN)/python -m pytest -m "not slow"
+	OMP_WAIT_POLICY=passive GOMP_SPINCOUNT=5000 $(BIN)/python -m pytest -m "not slow"
 
 test-all: lint                     ## all of it
-	OMP_WAIT_POLICY=passive GOMP_SPINCOUNT=2000 $(BIN)/python -m pytest
+	OMP_WAIT_POLICY=passive GOMP_SPINCOUNT=5000 $(BIN)/python -m pytest
 
 format: $(VENV)/ready-dev
 	$(BIN)/ruff check --fix .

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-SPINS = "2000"
+SPINS = "5000"
 
 
 def wait_calmly() -> None:
