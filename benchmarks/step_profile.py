@@ -143,7 +143,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add_options(parser)
-    parser.add_argument("--steps", type=int, default=50, help="of training, in an epoch")
+    parser.add_argument("--steps", type=int, default=20, help="of training, in an epoch")
     given = parser.parse_args()
     if given.threads:
         torch.set_num_threads(given.threads)

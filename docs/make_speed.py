@@ -1,4 +1,4 @@
-"""Writes docs/speed.md from results/speed.jsonl and results/training.jsonl: how fast detectors learn and score.
+"""Writes docs/speed.md from files of results/: how fast detectors learn and score.
 
     make docs
 
@@ -8,6 +8,7 @@ No figure on that page is typed by hand; a test compares it with what this file 
 from __future__ import annotations
 
 import json
+import statistics
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
@@ -15,6 +16,8 @@ from typing import Any
 
 PAGE = Path(__file__).with_name("speed.md")
 RESULTS = Path(__file__).parents[1] / "results"
+
+FILES = ("speed", "training", "together", "batches")
 
 Line = dict[str, Any]
 
@@ -50,6 +53,19 @@ EPOCHS = """\
 `benchmarks/training.py`: one epoch of `sdgad` on the training part (40%) of a stream, without validation.
 """
 
+TOGETHER = """\
+## Several seeds at the same time
+
+`benchmarks/together.py`: `run_seeds(…, together=5)` of `sdgad`, fit, scores and figures, beside one seed of as many epochs.
+"""
+
+BATCHES = """\
+## What larger batches cost
+
+`benchmarks/batches.py`: validation AUROC and AP (mean ± standard deviation over seeds) of `classifier` with published sizes,
+after as many epochs, the learning rate growing with the root of the batch.
+"""
+
 END = """\
 ## To measure
 
@@ -69,15 +85,26 @@ HEAD = (
     "decision_function (× peer)", "matmul share", "in force",
 )  # fmt: skip
 EPOCH_HEAD = ("stream", "events", "seconds", "events per second", "device")
+TOGETHER_HEAD = ("stream", "epochs", "one, seconds", "seeds", "together, seconds", "ratio", "machine")
+BATCHES_HEAD = ("encoder", "batch", "seeds", "epochs", "AUROC", "AP", "machine")
 CASE = ("detector", "encoder", "sizes", "width", "history", "batch", "stream", "msg", "options")
 
 
-def page(speed: Iterable[Line], training: Iterable[Line]) -> str:
+def page(
+    speed: Iterable[Line],
+    training: Iterable[Line],
+    together: Iterable[Line] = (),
+    batches: Iterable[Line] = (),
+) -> str:
     """The whole page, from lines of results."""
     parts = [START, *(tables(speed) or [NOTHING])]
-    rows = [epoch_row(line) for line in training]
-    if rows:
-        parts += [EPOCHS, table(EPOCH_HEAD, rows)]
+    for words, head, rows in (
+        (EPOCHS, EPOCH_HEAD, [epoch_row(line) for line in training]),
+        (TOGETHER, TOGETHER_HEAD, [together_row(line) for line in together]),
+        (BATCHES, BATCHES_HEAD, batch_rows(batches)),
+    ):
+        if rows:
+            parts += [words, table(head, rows)]
     return "\n".join([*parts, END])
 
 
@@ -164,12 +191,36 @@ def epoch_row(line: Line) -> list[str]:
     ]
 
 
+def together_row(line: Line) -> list[str]:
+    names = ("dataset", "epochs", "one", "seeds", "together", "ratio", "machine")
+    return [str(line[name]) for name in names]
+
+
+def batch_rows(lines: Iterable[Line]) -> list[list[str]]:
+    """A row per encoder and batch, over its seeds."""
+
+    def case(line: Line) -> tuple[Any, ...]:
+        return line["encoder"], line["batch"], line["epochs"], line["machine"]
+
+    rows = []
+    for (encoder, batch, epochs, machine), held in groupby(sorted(lines, key=case), case):
+        fits = list(held)
+        figures = [spread([fit[name] for fit in fits]) for name in ("val_auroc", "val_ap")]
+        rows.append([encoder, f"{batch:,}", str(len(fits)), str(epochs), *figures, machine])
+    return rows
+
+
+def spread(values: list[float]) -> str:
+    deviation = statistics.stdev(values) if len(values) > 1 else 0.0
+    return f"{statistics.mean(values):.4f} ± {deviation:.4f}"
+
+
 def table(head: Iterable[str], rows: Iterable[list[str]]) -> str:
     names = list(head)
     return "".join(f"| {' | '.join(cells)} |\n" for cells in [names, ["---"] * len(names), *rows])
 
 
 if __name__ == "__main__":
-    text = page(read(RESULTS / "speed.jsonl"), read(RESULTS / "training.jsonl"))
+    text = page(*(read(RESULTS / f"{name}.jsonl") for name in FILES))
     PAGE.write_text(text, encoding="utf-8")
     print(f"{PAGE}: written.")

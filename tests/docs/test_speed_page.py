@@ -44,7 +44,7 @@ def rows(text: str) -> list[list[str]]:
 
 
 def test_the_committed_page_is_what_the_results_make() -> None:
-    results = (ROOT / "results" / name for name in ("speed.jsonl", "training.jsonl"))
+    results = (ROOT / "results" / f"{name}.jsonl" for name in MAKER["FILES"])
     made = MAKER["page"](*map(MAKER["read"], results))
     committed = (ROOT / "docs" / "speed.md").read_text("utf-8")
     assert committed == made, "docs/speed.md is stale: run `make docs`"
@@ -98,3 +98,16 @@ def test_lines_are_read_as_they_were_written(tmp_path: Path) -> None:
     file = tmp_path / "speed.jsonl"
     file.write_text("".join(json.dumps(each) + "\n" for each in (line(), line(batch=2_000))))
     assert list(MAKER["read"](file)) == [line(), line(batch=2_000)]
+
+
+def test_seeds_together_and_larger_batches_are_on_the_page() -> None:
+    together = {
+        "dataset": "mooc", "epochs": 6, "one": 10.0, "seeds": 5, "together": 21.0, "ratio": 2.1, "machine": "Card 9",
+    }  # fmt: skip
+    batch = {"encoder": "tcl", "batch": 2000, "epochs": 2, "machine": "Card 9"}
+    fits = [batch | {"val_auroc": 0.7, "val_ap": 0.02}, batch | {"val_auroc": 0.9, "val_ap": 0.04}]
+    text = MAKER["page"]([], [], [together], fits)
+    assert rows(text) == [
+        ["mooc", "6", "10.0", "5", "21.0", "2.1", "Card 9"],
+        ["tcl", "2,000", "2", "2", "0.8000 ± 0.1414", "0.0300 ± 0.0141", "Card 9"],
+    ]

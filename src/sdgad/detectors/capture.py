@@ -25,6 +25,9 @@ class Capture(Generic[R]):
     `nonzero`), no new memory that it keeps, no decision in Python that changes from call to call. What it returns lies in
     memory that the next call overwrites. Random numbers come from `generator`. Where recording fails, that is said once and
     the function runs plainly, as it always does on a CPU; so it does from the start where an `obstacle` is known.
+
+    What was tried and left: `torch.compile` of the encoder makes a step of default sizes a sixth shorter (2.90 → 2.44 ms on an
+    H200) and takes 26 s, twice a whole fit. A chunk of 32,768 scored events is as quick plainly (21.3 ms) as recorded (20.9 ms).
     """
 
     def __init__(

@@ -57,11 +57,9 @@ class Dropout(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         if not self.training or self.p == 0:
             return x
-        if x.device.type == "cuda" and not _state.paired and not torch.compiler.is_compiling():
-            dropped: Tensor = torch._fused_dropout(x, 1 - self.p, _state.generator)[
-                0
-            ]  # as below, in one kernel
-            return dropped
+        if x.device.type == "cuda" and _state.generator is not None and not _state.paired:
+            dropped: Tensor = torch._fused_dropout(x, 1 - self.p, _state.generator)[0]
+            return dropped  # as below with other draws, in one kernel
         branches = x.view(2, len(x) // 2, *x.shape[1:]) if _state.paired else x[None]
         mask = _eight_at_a_time if x.device.type == "cpu" else _drawn
         return (branches * mask(branches[0], self.p)).flatten(0, 1)

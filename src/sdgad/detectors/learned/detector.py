@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 import threading
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from typing import Any, ClassVar
 
@@ -24,6 +24,7 @@ from sdgad.detectors.learned.memory_state import MemoryState
 from sdgad.detectors.learned.reader import Reader
 from sdgad.detectors.learned.selection import Validation
 from sdgad.detectors.own_state import OwnState, Stateless
+from sdgad.detectors.own_stream import own_stream
 from sdgad.detectors.precision import products
 from sdgad.detectors.pseudo import FEW_LABELS
 from sdgad.detectors.step import Schedule, Step
@@ -121,7 +122,7 @@ class LearnedDetector(Detector):
 
     # ------------------------------------------------------------------ learn
     def _learn(self, task: Task) -> FitScores:
-        with _own_stream(task.view.device):
+        with own_stream(task.view.device):
             return self._train(task)
 
     def _train(self, task: Task) -> FitScores:
@@ -191,9 +192,9 @@ class LearnedDetector(Detector):
         with STARTING, torch.random.fork_rng([]):
             torch.default_generator.manual_seed(config.seed)
             self._model = self._make_model(index.shape(config.history)).to(device)
-            self._model.fit_scales(
-                index.stored_context(task.train), index.msg(task.train), index.rows(some, config.history)
-            )
+        self._model.fit_scales(
+            index.stored_context(task.train), index.msg(task.train), index.rows(some, config.history)
+        )
 
     def _new_memory(self, needs: Needs) -> NodeMemory:
         return NodeMemory(needs, self._commit_rule(), choose_device(self.config.device))
@@ -237,18 +238,3 @@ class LearnedDetector(Detector):
         self._model = self._make_model(WindowShape(**calibration["shape"]))
         self._model.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
         self._model.to(choose_device(self.config.device)).eval()
-
-
-@contextmanager
-def _own_stream(device: torch.device) -> Iterator[None]:
-    """A stream of work of one's own on a GPU: the default one cannot be recorded, and several fits get on side by side."""
-    if device.type != "cuda":
-        yield
-        return
-    stream, outer = torch.cuda.Stream(device), torch.cuda.current_stream(device)  # type: ignore[no-untyped-call]
-    stream.wait_stream(outer)
-    try:
-        with torch.cuda.stream(stream):
-            yield
-    finally:
-        outer.wait_stream(stream)

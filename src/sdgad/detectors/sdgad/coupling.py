@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 
 from sdgad.detectors.precision import ExactLinear
 
@@ -35,14 +37,13 @@ class CouplingFlow(nn.Module):
         log_scales = []
         for i, block in enumerate(self._blocks):
             keeps, moves = i % 2, 1 - i % 2
-            shift, log_scale = block(halves[keeps])
-            halves[moves] = torch.addcmul(shift, halves[moves], log_scale.exp())
+            halves[moves], log_scale = block(halves[keeps], halves[moves])
             log_scales.append(log_scale)
         return torch.cat(halves, -1), torch.cat(log_scales, -1).sum(-1)
 
 
 class Coupling(nn.Module):
-    """What one half says of the other: shift and log-scale of each of its coordinates."""
+    """One half moved by what the other says: a shift and a log-scale of each of its coordinates."""
 
     mask: Tensor
 
@@ -57,9 +58,32 @@ class Coupling(nn.Module):
         )  # fmt: skip
         start_at_identity(self)
 
-    def forward(self, kept: Tensor) -> tuple[Tensor, Tensor]:
-        shift, scale = self.hyper(kept).unflatten(-1, (-1, 2)).unbind(-1)
-        return shift, scale / torch.add(1.0, scale.abs(), alpha=1 / STEEPEST)
+    def forward(self, kept: Tensor, moved: Tensor) -> tuple[Tensor, Tensor]:
+        """b · e^s + t, and s."""
+        y, log_scale = _Move.apply(moved, self.hyper(kept))  # type: ignore[no-untyped-call]
+        return y, log_scale
+
+
+class _Move(torch.autograd.Function):
+    """Autograd would take three times the kernels to go back through it, most of them shorter than their start."""
+
+    @staticmethod
+    def forward(ctx: Any, moved: Tensor, said: Tensor) -> tuple[Tensor, Tensor]:
+        shift, steep = said[..., 0::2], said[..., 1::2]
+        soft = torch.add(1.0, steep.abs(), alpha=1 / STEEPEST)
+        log_scale = steep / soft
+        scale = log_scale.exp()
+        ctx.save_for_backward(moved, scale, soft)
+        return torch.addcmul(shift, moved, scale), log_scale
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, of_y: Tensor, of_log_scale: Tensor) -> tuple[Tensor, Tensor]:
+        """∂s/∂s' = 1 / (1 + |s'| / log 10³)²."""
+        moved, scale, soft = ctx.saved_tensors
+        of_moved = of_y * scale
+        of_steep = torch.addcmul(of_log_scale, of_moved, moved) / soft.square()
+        return of_moved, torch.stack([of_y, of_steep], -1).flatten(-2)
 
 
 def start_at_identity(flow: nn.Module) -> None:

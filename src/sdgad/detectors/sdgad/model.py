@@ -120,7 +120,9 @@ class SDGADModel(LearnedModel):
         if self.event.own is not None:
             plain = self.event.own.values(self.event.scale(sample))
             self.project.weight[:, : self.event.width] *= START_SHARE
-            self.project.weight[:, self.event.width :] = whitening(plain, self.config.projection)
+            self.project.weight[:, self.event.width :] = whitening(
+                plain, self.config.projection, self.config.seed
+            )
 
     @torch.no_grad()
     def fit_units(self, normal: Evidence) -> None:

@@ -10,12 +10,13 @@ BLOCKS = 10
 DRIFT = 10.0
 
 
-def whitening(values: Tensor, width: int) -> Tensor:
+def whitening(values: Tensor, width: int, seed: int = 0) -> Tensor:
     """A matrix A `[width, F]` with A v of mean square norm 1, from values `[N, F]` in order of time.
 
     A = Q (C + DRIFT · D + FLOOR · I)^(−1/2) / scale, where C is the covariance, D the covariance of the means of ten stretches of
-    time, and Q a fixed rotation (or, when narrowing, part of one). Counts and ages grow for as long as a stream runs: what comes
-    tomorrow lies beyond all of yesterday in such directions, and would look anomalous in them. D finds them without a label.
+    time, and Q the rotation of a seed (or, when narrowing, part of one). Counts and ages grow for as long as a stream runs:
+    what comes tomorrow lies beyond all of yesterday in such directions, and would look anomalous in them. D finds them
+    without a label.
     """
     values = values.double()
     values = values - values.mean(0)
@@ -25,7 +26,8 @@ def whitening(values: Tensor, width: int) -> Tensor:
     spread, axes = torch.linalg.eigh(covariance + DRIFT * drift)
     whiten = (axes / (spread.clamp(min=0) + FLOOR).sqrt()).T
     count = max(width, len(whiten))
-    rotation = torch.linalg.qr(torch.randn(count, count, dtype=torch.float64).to(values.device)).Q
+    drawn = torch.randn(count, count, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+    rotation = torch.linalg.qr(drawn.to(values.device)).Q
     matrix = rotation[:width, : len(whiten)] @ whiten
     scale = (values @ matrix.T).square().sum(1).mean().sqrt().clamp(min=1e-12)
     result: Tensor = (matrix / scale).float()
