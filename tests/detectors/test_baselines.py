@@ -1,7 +1,8 @@
-"""The two yardsticks: boosting and isolation forest on context and edge features."""
+"""The two yardsticks: boosting and isolation forest on context features, edge features and habit residuals."""
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -10,15 +11,15 @@ import torch
 from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from sdgad.detectors import boosted
 from sdgad.detectors.base import Detector
-from sdgad.detectors.baselines import boosting
 from sdgad.detectors.baselines.boosting import Boosting
-from sdgad.detectors.baselines.event_table import event_table, pseudo_table
 from sdgad.detectors.baselines.isolation_forest import IsolationForestDetector
 from sdgad.detectors.pseudo import PseudoAnomalies
 from sdgad.errors import InputError
 from sdgad.events.simulator import simulate_payments
 from sdgad.events.stream import EventStream
+from sdgad.history.habits import habits
 from sdgad.history.index import HistoryIndex
 
 TRAIN, VAL, TEST = simulate_payments(6000, anomaly_rate=0.02, seed=1).split()
@@ -37,7 +38,7 @@ def supervised() -> Boosting:
 def tables(supervised: Boosting) -> tuple[np.ndarray, np.ndarray]:
     """Training and validation events as rows."""
     index = index_of(supervised)
-    table = event_table(index, torch.arange(len(index)))
+    table = supervised.table.rows(index, torch.arange(len(index)))
     return table[: len(TRAIN)], table[len(TRAIN) :]
 
 
@@ -46,15 +47,30 @@ def auroc(detector: Boosting | IsolationForestDetector) -> float:
 
 
 # ---------------------------------------------------------------------- the table
-def test_a_row_is_context_then_edge_features_of_real_and_hypothetical_events(supervised: Boosting) -> None:
+def test_a_row_is_context_edge_features_and_habits_of_real_and_hypothetical_events(
+    supervised: Boosting,
+) -> None:
     index = index_of(supervised)
     rows = torch.arange(50, 300)
-    table = event_table(index, rows)
+    table = supervised.table.rows(index, rows)
     assert table.dtype == np.float32
-    np.testing.assert_array_equal(table, np.hstack([index.stored_context(rows), index.msg(rows)]))
+    found = habits(index.rows(rows, supervised.config.history), supervised.window_shape.phases)
+    residuals = [found.relations, found.deviations, found.surprises]
+    np.testing.assert_array_equal(table, np.hstack([index.stored_context(rows), index.msg(rows), *residuals]))
     pseudo = PseudoAnomalies(index, rows)
     same = pseudo.other_time(rows, rows)  # an event at its own time is itself
-    np.testing.assert_allclose(pseudo_table(index, same), table, rtol=1e-6)
+    np.testing.assert_allclose(supervised.table.made(index, same), table, rtol=1e-6, atol=1e-6)
+
+
+def test_without_habits_a_row_is_context_and_edge_features_and_nothing_is_looked_up(
+    supervised: Boosting,
+) -> None:
+    index = index_of(supervised)
+    rows = torch.arange(50, 300)
+    plain = Boosting(device="cpu", habits=False).fit(TRAIN, val=VAL, epochs=5)
+    assert plain.history_length == 0
+    table = plain.table.rows(index, rows)
+    np.testing.assert_array_equal(table, np.hstack([index.stored_context(rows), index.msg(rows)]))
 
 
 # ---------------------------------------------------------------------- boosting
@@ -91,10 +107,10 @@ def test_validation_chooses_the_number_of_trees_by_the_mean_of_auroc_and_ap(
     chosen = len(trees.roots)
 
     def value(count: int) -> float:
-        odds = boosting._first(trees, count).raw_score(val)
+        odds = boosted.first_trees(trees, count).raw_score(val)
         return float(roc_auc_score(VAL.label, odds) + average_precision_score(VAL.label, odds))
 
-    fewer = range(boosting.STRIDE, chosen, boosting.STRIDE)
+    fewer = range(boosted.STRIDE, chosen, boosted.STRIDE)
     assert len(fewer) > 3
     assert value(chosen) > max(value(count) for count in fewer)
 
@@ -103,9 +119,9 @@ def test_the_first_trees_need_no_other_nodes(
     supervised: Boosting, tables: tuple[np.ndarray, np.ndarray]
 ) -> None:
     trees = supervised._trees
-    one = boosting._first(trees, 1)
+    one = boosted.first_trees(trees, 1)
     assert len(one.value) == trees.roots[1]
-    assert len(boosting._first(trees, len(trees.roots)).value) == len(trees.value)
+    assert len(boosted.first_trees(trees, len(trees.roots)).value) == len(trees.value)
     assert len(np.unique(one.raw_score(tables[1]))) > 1
 
 
@@ -138,9 +154,9 @@ def test_a_classifier_fits_where_validation_holds_one_class_only() -> None:
 def test_overwhelming_odds_stay_inside_0_and_1(supervised: Boosting) -> None:
     index, rows = index_of(supervised), torch.arange(5)
     for odds in (1e6, -1e6):
-        extreme = Boosting(device="cpu")
+        extreme = copy(supervised)
         extreme._trees = replace(supervised._trees, baseline=np.array(odds))
-        scores = extreme._score_window(index.rows(rows, 0))
+        scores = extreme._score_window(index.rows(rows, supervised.config.history))
         assert ((scores > 0) & (scores < 1)).all()
 
 

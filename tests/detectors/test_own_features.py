@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from sdgad.detectors.learned.own import OwnFeatures, deviations
+from sdgad.detectors.learned.own import OwnFeatures
 from sdgad.detectors.learned.scaling import WindowScale
 from sdgad.events.clock import Clock
+from sdgad.history.habits import deviations
 from sdgad.history.index import HistoryIndex
 from sdgad.history.window import Window
 

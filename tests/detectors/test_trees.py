@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest
 
-from sdgad.detectors.baselines import trees
-from sdgad.detectors.baselines.trees import BoostedTrees, IsolationTrees
+from sdgad.detectors import trees
+from sdgad.detectors.trees import BoostedTrees, IsolationTrees
 from sdgad.errors import InputError, NotFittedError, SdgadError
 
 

@@ -237,13 +237,13 @@ CARES = [
         f"{_EVALUATION}anomalies_score_higher_than_normals",
     ),
     Care(
-        34, "1 taken for normal", "detectors/baselines/boosting.py",
-        "return Examples(event_table(index, rows), (label == 1).cpu().numpy())",
-        "return Examples(event_table(index, rows), (label != 1).cpu().numpy())",
+        34, "1 taken for normal", "detectors/boosted.py",
+        "return Examples(self.table.rows(self.task.index, rows), (label == 1).cpu().numpy())",
+        "return Examples(self.table.rows(self.task.index, rows), (label != 1).cpu().numpy())",
         f"{_EVALUATION}anomalies_score_higher_than_normals",
     ),
     Care(
-        34, "depth taken for anomaly", "detectors/baselines/trees.py",
+        34, "depth taken for anomaly", "detectors/trees.py",
         "np.asarray(2.0 ** -(depth / scale))",
         "np.asarray(1 - 2.0 ** -(depth / scale))",
         f"{_EVALUATION}anomalies_score_higher_than_normals",
@@ -255,7 +255,7 @@ CARES = [
         f"{_EVALUATION}with_labels_no_class_has_more_say_than_its_events",
     ),
     Care(
-        35, "balanced classes", "detectors/baselines/boosting.py",
+        35, "balanced classes", "detectors/boosted.py",
         "warm_start=True,",
         'warm_start=True, class_weight="balanced",',
         f"{_EVALUATION}with_labels_no_class_has_more_say_than_its_events",

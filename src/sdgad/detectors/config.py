@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 from sdgad.configuration import option
 from sdgad.detectors.device import choose_device
@@ -36,6 +37,9 @@ class DetectorConfig:
     max_age: float | None = option(
         None, "seconds of silence after which a node is forgotten, if ever; may change after a fit"
     )
+
+    before: ClassVar[Mapping[str, Any]] = {}
+    """What holds in a folder of an older version, which does not name the option."""
 
     def __post_init__(self) -> None:
         if self.seed < 0:

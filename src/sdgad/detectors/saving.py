@@ -83,7 +83,8 @@ class Saving(Options, Deciding):
         """The detector that `save` wrote."""
         config, calibration, state = files.config, files.calibration, files.state
         try:
-            detector = cls(**{**config["options"], "device": usable_device(config["options"]["device"])})
+            options = {**cls.config_type.before, **config["options"]}
+            detector = cls(**{**options, "device": usable_device(options["device"])})
             border = Border.from_json(config)
             kind: type[Archive | Tally] = Archive if cls.keeps_log else Tally
             detector._archive = kind.from_files(border, files)
@@ -109,7 +110,12 @@ class Saving(Options, Deciding):
     def fingerprint(self) -> str:
         """Of all that makes a live state usable: what was learned, how events are read, how much is remembered."""
         self._need_fit()
-        options = {key: value for key, value in self.get_params().items() if key not in AT_ONCE}
+        before = self.config_type.before
+        options = {
+            key: value
+            for key, value in self.get_params().items()
+            if key not in AT_ONCE and (key not in before or value != before[key])
+        }
         border, retention = self._archive.border, self.config.retention
         clock = border.clock
         said = [

@@ -1,4 +1,4 @@
-"""Isolation forest on context and edge features: what is easy to set apart is anomalous; no label is used."""
+"""Isolation forest on context, edge features and habit residuals: what is easy to set apart is anomalous; no label is used."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from sdgad.configuration import option
-from sdgad.detectors.base import WindowDetector
-from sdgad.detectors.baselines.event_table import event_table, window_table
-from sdgad.detectors.baselines.trees import IsolationTrees
+from sdgad.detectors.baselines.table_detector import TableConfig, TableDetector
 from sdgad.detectors.config import DetectorConfig
 from sdgad.detectors.registry import detectors
 from sdgad.detectors.tags import Tags
 from sdgad.detectors.task import FitScores, Task
+from sdgad.detectors.trees import IsolationTrees
 from sdgad.errors import InputError
 from sdgad.events.stream import Array
 from sdgad.history.window import Window
 
 
 @dataclass(frozen=True)
-class IsolationForestConfig(DetectorConfig):
+class IsolationForestConfig(TableConfig):
     """The forest's size: `trees`, each grown on `samples` training events (or on all, if there are fewer)."""
 
     trees: int = option(200, "trees in the forest")
@@ -34,7 +33,7 @@ class IsolationForestConfig(DetectorConfig):
 
 
 @detectors.register("isolation-forest")
-class IsolationForestDetector(WindowDetector):
+class IsolationForestDetector(TableDetector):
     """Score 2^(−E[h] / c(ψ)) (Liu, Ting, Zhou 2008): h counts the random cuts that isolate an event."""
 
     config_type: ClassVar[type[DetectorConfig]] = IsolationForestConfig
@@ -50,11 +49,11 @@ class IsolationForestDetector(WindowDetector):
         forest = IsolationForest(
             n_estimators=self.config.trees, max_samples=samples, random_state=self.config.seed
         )
-        self._trees = IsolationTrees.from_sklearn(forest.fit(event_table(task.index, task.train)))
+        self._trees = IsolationTrees.from_sklearn(forest.fit(self.table.rows(task.index, task.train)))
         return self._score_both(task)
 
     def _score_window(self, window: Window) -> Array:
-        return self._trees.raw_score(window_table(window))
+        return self._trees.raw_score(self.table.of(window))
 
     def _weights(self) -> dict[str, Array]:
         return self._trees.arrays()

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from sdgad.encoders.dropout import Dropout
 from sdgad.encoders.linear import Linear
 from sdgad.encoders.piecewise import PiecewiseLinear
-from sdgad.encoders.pooling import visible_mean
+from sdgad.history.habits import deviations
 from sdgad.history.window import Window, WindowShape
 
 
@@ -41,15 +41,3 @@ class OwnFeatures(nn.Module):
     def forward(self, values: Tensor) -> Tensor:
         out: Tensor = self.layers(self.bins(values))
         return out
-
-
-def deviations(window: Window, phases: int) -> Tensor:
-    """`[B, 3 (d + phases)]`: habits minus their past mean for source, destination and pair."""
-    rest = window.context.shape[1] - phases
-    now = torch.cat([window.msg, window.context[:, rest:]], 1)
-    past = torch.cat([window.past_msg, window.past_context[..., rest:]], 3)
-    past = torch.cat([past, past[:, :1]], 1)
-    with_this = window.mask[:, 0] & (window.past_node[:, 0] == window.node[:, 1:])
-    seen = torch.cat([window.mask, with_this[:, None]], 1)
-    apart = now[:, None] - visible_mean(past, seen)
-    return torch.where(seen.any(2, keepdim=True), apart, 0.0).flatten(1)

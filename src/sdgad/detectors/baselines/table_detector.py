@@ -1,0 +1,43 @@
+"""What detectors have in common that see every event as a row of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from sdgad.configuration import option
+from sdgad.detectors.base import WindowDetector
+from sdgad.detectors.config import DetectorConfig
+from sdgad.detectors.event_table import EventTable
+from sdgad.errors import InputError
+
+
+@dataclass(frozen=True)
+class TableConfig(DetectorConfig):
+    """Which numbers a row has: context and edge features, and habit residuals."""
+
+    habits: bool = option(True, "habit residuals beside context and edge features")
+    history: int = option(20, "past events of an endpoint that tell its habits")
+
+    before: ClassVar[Mapping[str, Any]] = {"habits": False, "history": 20}
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.history < 1:
+            raise InputError(f"Option history={self.history} must be at least 1.")
+
+
+class TableDetector(WindowDetector):
+    """A detector whose scores are a function of one row per event."""
+
+    config: TableConfig
+
+    @property
+    def history_length(self) -> int:  # type: ignore[override]
+        return self.config.history if self.config.habits else 0
+
+    @property
+    def table(self) -> EventTable:
+        """How events become rows."""
+        return EventTable(self.window_shape)

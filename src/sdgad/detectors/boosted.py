@@ -1,0 +1,129 @@
+"""Boosted trees on rows of events: what they learn from, and how many of them are kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from sdgad.detectors.event_table import EventTable
+from sdgad.detectors.pseudo import PseudoAnomalies
+from sdgad.detectors.task import Task
+from sdgad.detectors.trees import BoostedTrees
+from sdgad.events.stream import Array
+from sdgad.metrics import mixture
+
+FIRST_ROUND = 100  # trees before the first look at validation
+STRIDE = 5  # validation looks at every fifth tree
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Small trees, a third of the columns at each split: streams drift, and large trees learn dates."""
+
+    learning_rate: float = 0.05
+    most: int = 400
+    leaves: int = 8
+    min_leaf: int = 50
+    l2: float = 3.0
+    columns: float = 0.3
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Rows to tell apart."""
+
+    table: Array
+    anomalous: Array
+
+
+@dataclass(frozen=True, eq=False)
+class ExampleMaker:
+    """Rows of a task to tell apart."""
+
+    task: Task
+    table: EventTable
+    generator: torch.Generator
+
+    def labelled(self, rows: Tensor, label: Tensor) -> Examples:
+        """Events by their labels; an unknown one counts as normal."""
+        return Examples(self.table.rows(self.task.index, rows), (label == 1).cpu().numpy())
+
+    def against_pseudo(self, rows: Tensor) -> Examples:
+        """Events, and as many pseudo-anomalies made from them."""
+        index = self.task.index
+        made = self.table.made(index, PseudoAnomalies(index, rows).draw(rows, self.generator))
+        anomalous = np.repeat([False, True], [len(rows), len(made)])
+        return Examples(np.concatenate([self.table.rows(index, rows), made]), anomalous)
+
+    def contrast(self) -> Examples:
+        """Training normals against pseudo-anomalies and the few real ones, each of which counts many times."""
+        task = self.task
+        real = task.train_label == 1
+        examples = self.against_pseudo(task.train[~real])
+        few = self.table.rows(task.index, task.train[real]) if real.any() else examples.table[:0]
+        # copies, because weights make scikit-learn's binning slow
+        copies = np.repeat(few, max(1, int((~real).sum()) // max(1, len(few))), axis=0)
+        return Examples(
+            np.concatenate([examples.table, copies]),
+            np.append(examples.anomalous, np.ones(len(copies), bool)),
+        )
+
+    def judge(self, few: bool) -> Examples | None:
+        """What the number of trees is chosen on: validation by its labels, or against pseudo-anomalies where the
+        trees learn from such; a classifier without both classes in validation has no judge."""
+        task = self.task
+        if task.val_has_both_classes:
+            return self.labelled(task.val, task.val_label)
+        return self.against_pseudo(task.val) if few else None
+
+
+def grow(examples: Examples, judge: Examples | None, growth: Growth, seed: int) -> BoostedTrees:
+    """As many trees as the judge likes best; growth doubles while the best lies in the last third."""
+    model = _classifier(growth, len(examples.table), seed)
+    count = min(FIRST_ROUND, growth.most)
+    while True:
+        model.set_params(max_iter=count).fit(examples.table, examples.anomalous)
+        trees = BoostedTrees.from_sklearn(model)
+        if judge is None:
+            return trees
+        values = [
+            (mixture(judge.anomalous, odds.ravel()), -number)  # of equals the fewest trees
+            for number, odds in enumerate(model.staged_decision_function(judge.table), 1)
+            if number % STRIDE == 0 or number == count
+        ]
+        best = -max(values)[1]
+        if 3 * best <= 2 * count or count == growth.most:
+            return first_trees(trees, best)
+        count = min(2 * count, growth.most)
+
+
+def _classifier(growth: Growth, rows: int, seed: int) -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(
+        learning_rate=growth.learning_rate,
+        max_leaf_nodes=growth.leaves,
+        min_samples_leaf=max(1, min(growth.min_leaf, rows // 100)),
+        l2_regularization=growth.l2,
+        max_features=growth.columns,
+        early_stopping=False,  # its own hold-out is random, ours comes later in time
+        warm_start=True,
+        random_state=seed,
+    )
+
+
+def first_trees(trees: BoostedTrees, count: int) -> BoostedTrees:
+    """The first trees of an ensemble: they, and their nodes, lie in order."""
+    nodes = slice(0, None if count == len(trees.roots) else int(trees.roots[count]))
+    return replace(
+        trees,
+        roots=trees.roots[:count],
+        **{
+            name: getattr(trees, name)[nodes]
+            for name in ("feature", "threshold", "child", "missing_left", "value")
+        },
+    )

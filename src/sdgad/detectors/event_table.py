@@ -1,0 +1,47 @@
+"""Events as rows of a table, for methods that know no graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from sdgad.detectors.pseudo import PseudoEvents
+from sdgad.history.habits import habits
+from sdgad.history.index import HistoryIndex
+from sdgad.history.window import Window, WindowShape
+
+Table = NDArray[np.float32]
+AT_ONCE = 8192  # events whose past is looked up together
+
+
+@dataclass(frozen=True)
+class EventTable:
+    """Context features, edge features and, with a history to take them from, habit residuals of all three kinds."""
+
+    shape: WindowShape
+
+    def of(self, window: Window) -> Table:
+        """The events of a Window."""
+        parts = [window.context, window.msg]
+        if self.shape.history:
+            found = habits(window, self.shape.phases)
+            parts += [found.relations, found.deviations, found.surprises]
+        table: Table = torch.cat(parts, 1).cpu().numpy()
+        return table
+
+    def rows(self, index: HistoryIndex, rows: Tensor) -> Table:
+        """The stream's own events, by number."""
+        return self._joined(index.rows(part, self.shape.history) for part in torch.split(rows, AT_ONCE))
+
+    def made(self, index: HistoryIndex, events: PseudoEvents) -> Table:
+        """Events that did not happen."""
+        parts = (events.take(slice(i, i + AT_ONCE)) for i in range(0, len(events), AT_ONCE))
+        return self._joined(index.window(part.query, self.shape.history, part.msg) for part in parts)
+
+    def _joined(self, windows: Iterable[Window]) -> Table:
+        return np.concatenate([self.of(window) for window in windows])
