@@ -20,7 +20,7 @@ from sdgad.events.stream import EventStream
 from sdgad.history.window import Window
 
 SMALL: dict[str, dict[str, Any]] = {
-    "sdgad": {"history": 5, "width": 8, "projection": 8, "hidden": 16},
+    "sdgad": {"history": 5, "width": 8, "projection": 8, "hidden": 16, "trees": 20},
     "boosting": {"max_iter": 20},
     "isolation-forest": {"trees": 20},
 }

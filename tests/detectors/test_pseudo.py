@@ -72,7 +72,7 @@ def test_a_broken_event_with_itself_for_a_donor_is_the_event(
 ) -> None:
     """Nothing but the break can tell a pseudo-anomaly from a real event."""
     real = index.rows(ANCHORS, HISTORY)
-    for kind in pseudo.kinds:
+    for kind, _ in pseudo.kinds:
         same = kind(ANCHORS, ANCHORS)
         window = index.window(same.query, HISTORY, same.msg)
         for name, value in vars(real).items():
@@ -118,7 +118,7 @@ def test_the_future_has_no_say_in_what_is_seen(ties: Ties) -> None:
         other = HistoryIndex(src, dst, T, msg, num_nodes=NODES, ties=ties)
         donors = torch.arange(before)
         anchors = torch.full_like(donors, anchor)
-        for name in ("other_destination", "other_time", "other_features"):
+        for name in ("other_destination", "other_source", "other_time", "takeover", "other_features"):
             windows = []
             for each in (index, other):
                 made = getattr(PseudoAnomalies(each, donors), name)(anchors, donors)
@@ -130,32 +130,54 @@ def test_the_future_has_no_say_in_what_is_seen(ties: Ties) -> None:
 # ---------------------------------------------------------------------- how they are drawn
 def test_kinds_come_in_equal_shares_each_with_its_own_anchors(pseudo: PseudoAnomalies) -> None:
     made = drawn(pseudo, seed=0)
+    assert len(pseudo.kinds) == 6
     assert len(made) == len(made.msg) == len(ANCHORS)
-    destination, features = ANCHORS[0::3], ANCHORS[2::3]
+    destination, source, features = ANCHORS[0::6], ANCHORS[2::6], ANCHORS[5::6]
     np.testing.assert_array_equal(made.anchor, ANCHORS)
     np.testing.assert_array_equal(made.query.time, T[ANCHORS] - T[0])
-    np.testing.assert_array_equal(made.msg[0::3], MSG[destination])
-    np.testing.assert_array_equal(made.query.node[0::3, 0], SRC[destination])
-    assert (made.query.node[0::3, 1].numpy() != DST[destination]).mean() > 0.8
-    np.testing.assert_array_equal(made.query.node[2::3], np.stack([SRC[features], DST[features]], 1))
-    assert (made.msg[2::3].numpy() != MSG[features]).any(1).mean() > 0.8
+    np.testing.assert_array_equal(made.msg[0::6], MSG[destination])
+    np.testing.assert_array_equal(made.query.node[0::6, 0], SRC[destination])
+    np.testing.assert_array_equal(made.query.node[2::6, 1], DST[source])
+    np.testing.assert_array_equal(made.query.node[5::6], np.stack([SRC[features], DST[features]], 1))
+    assert (made.msg[5::6].numpy() != MSG[features]).any(1).mean() > 0.8
 
 
-def test_donors_come_from_the_pool_alone(index: HistoryIndex) -> None:
-    pool = torch.tensor([7, 11])
-    made = drawn(PseudoAnomalies(index, pool), seed=0)
-    assert set(made.query.node[0::3, 1].tolist()) == set(DST[pool].tolist())
-    donated = {tuple(row) for part in (made.msg[1::3], made.msg[2::3]) for row in part.tolist()}
-    assert donated == {tuple(row) for row in MSG[pool].tolist()}
+def test_a_recent_donor_has_neither_node_of_its_anchor_where_another_can_be_found(
+    index: HistoryIndex, pseudo: PseudoAnomalies
+) -> None:
+    same = []
+    for seed in range(5):
+        made = drawn(pseudo, seed)
+        real = index.stored(ANCHORS).node
+        for kind, end in ((0, 1), (2, 0), (4, 1)):  # destination, source, takeover
+            same.append(made.query.node[kind::6, end] == real[kind::6, end])
+    assert torch.cat(same).double().mean() < 0.01  # of 25 nodes one in 12 draws has the same
+
+
+def test_donors_come_from_the_pool_and_recent_ones_from_just_before_the_anchor(
+    index: HistoryIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sdgad.detectors.pseudo.RECENT", 30)
+    pool = torch.arange(0, 280, 2)
+    pseudo = PseudoAnomalies(index, pool)
+    generator = torch.Generator().manual_seed(0)
+    anyone, recent = (
+        torch.stack([pseudo._donors(ANCHORS, each, generator) for _ in range(20)]) for each in (False, True)
+    )
+    assert set(anyone.unique().tolist()) == set(pool.tolist())
+    assert set(recent.unique().tolist()) <= set(pool.tolist())
+    back = ANCHORS - recent
+    assert back.min() > 0
+    assert 55 < back.max() <= 60
 
 
 def test_without_features_there_is_no_kind_that_swaps_them() -> None:
     bare = PseudoAnomalies(index_of(features=False), torch.arange(200))
     made = drawn(bare, seed=0)
-    assert len(bare.kinds) == 2
+    assert len(bare.kinds) == 4
     assert len(made) == len(ANCHORS)
     assert made.msg.shape == (len(ANCHORS), 0)
-    np.testing.assert_array_equal(made.query.node[0::2, 0], SRC[ANCHORS[0::2]])
+    np.testing.assert_array_equal(made.query.node[0::4, 0], SRC[ANCHORS[0::4]])
     np.testing.assert_array_equal(made.query.time, T[ANCHORS] - T[0])
 
 

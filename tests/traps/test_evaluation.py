@@ -25,7 +25,7 @@ from sdgad.history.window import Window
 from sdgad.metrics import auroc
 
 OPTIONS: dict[str, dict[str, Any]] = {
-    "sdgad": {"history": 5, "width": 8, "projection": 8, "hidden": 16, "batch": 64},
+    "sdgad": {"history": 5, "width": 8, "projection": 8, "hidden": 16, "batch": 64, "trees": 20},
     "boosting": {"max_iter": 40},
     "isolation-forest": {"trees": 40},
 }

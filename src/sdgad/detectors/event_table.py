@@ -34,6 +34,13 @@ class EventTable:
         table: Table = torch.cat(parts, 1).cpu().numpy()
         return table
 
+    def residuals(self, table: Table) -> Table:
+        """Relations and deviations alone: the columns that do not drift, in the units of context and edge features."""
+        shape = self.shape
+        start = shape.context + shape.msg
+        found: Table = table[:, start : table.shape[1] - 2 * start]
+        return found
+
     def rows(self, index: HistoryIndex, rows: Tensor) -> Table:
         """The stream's own events, by number."""
         return self._joined(index.rows(part, self.shape.history) for part in torch.split(rows, AT_ONCE))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -27,44 +27,86 @@ class PseudoEvents(Tensors):
         return len(self.query)
 
 
+RECENT = 1000  # events of the pool before an anchor that are recent
+TRIES = 4  # to find a donor with other nodes
+
+Kind = Callable[[Tensor, Tensor], "PseudoEvents"]
+
+
 class PseudoAnomalies:
     """Breaks training events in one respect each, by turns:
 
-    - *destination*: this source, at this time, with the destination of another training event;
+    - *destination*: this source, at this time, with the destination of another event; by turns of a recent one, whose nodes
+      are not those of this event, and of any in training;
+    - *source*: the source of a recent event, at this time, with this destination;
     - *time*: the whole event of another pair, at this time;
-    - *features*: this event with the features of another (only where there are features).
+    - *takeover* and *features* (only where there are features): this source with destination and features of a recent event;
+      this event with the features of another.
 
-    The anchor's time stays, so a pseudo-anomaly sees just what was known then, and carries its own history and current
-    token like any event: nothing but the break itself can tell it from a real one.
+    Recent donors are those of the last 1,000 training events before the anchor: a stranger from long ago would be told by its
+    silence alone. The anchor's time stays, so a pseudo-anomaly sees just what was known then, and carries its own history and
+    current token like any event: nothing but the break itself can tell it from a real one.
     """
 
     def __init__(self, index: HistoryIndex, pool: Tensor) -> None:
         self.index = index
         self.pool = pool
-        kinds: list[Callable[[Tensor, Tensor], PseudoEvents]] = [self.other_destination, self.other_time]
+        self.kinds: list[tuple[Kind, bool]] = [  # and whether donors are recent
+            (self.other_destination, True),
+            (self.other_time, False),
+            (self.other_source, True),
+            (self.other_destination, False),
+        ]
         if index.msg_width:
-            kinds.append(self.other_features)
-        self.kinds = kinds
+            self.kinds += [(self.takeover, True), (self.other_features, False)]
 
     def draw(self, anchors: Tensor, generator: torch.Generator) -> PseudoEvents:
         """One pseudo-anomaly per anchor (row of the index), in their order, kinds by turns."""
-        drawn = torch.randint(len(self.pool), (len(anchors),), generator=generator, device=generator.device)
-        donors = self.pool[drawn.to(self.pool.device)]
         shares = len(self.kinds)
-        parts = [kind(anchors[i::shares], donors[i::shares]) for i, kind in enumerate(self.kinds)]
+        parts = []
+        for i, (kind, recent) in enumerate(self.kinds):
+            some = anchors[i::shares]
+            parts.append(kind(some, self._donors(some, recent, generator)))
         places = torch.arange(len(anchors), device=anchors.device)
         turns = torch.cat([places[i::shares] for i in range(shares)])
         return PseudoEvents.cat(parts).take(turns.argsort())
+
+    def _donors(self, anchors: Tensor, recent: bool, generator: torch.Generator) -> Tensor:
+        """Events of the pool: any, or recent ones, whose nodes are others than the anchor's where such are found."""
+        if not recent:
+            return self.pool[(self._share(anchors, generator) * len(self.pool)).long()]
+        before = torch.searchsorted(self.pool, anchors.contiguous())
+        reach = before.clamp(max=RECENT)
+        own = self.index.stored(anchors).node
+        donors = torch.full_like(anchors, -1)
+        for _ in range(TRIES):
+            back = (self._share(anchors, generator) * reach).long()
+            drawn = self.pool[(before - 1 - back).clamp(min=0)]
+            same = (donors < 0) | (self.index.stored(donors.clamp(min=0)).node == own).any(1)
+            donors = torch.where(same, drawn, donors)
+        return donors
+
+    def _share(self, anchors: Tensor, generator: torch.Generator) -> Tensor:
+        share = torch.rand(len(anchors), generator=generator, device=generator.device, dtype=torch.float64)
+        return share.to(anchors.device)
 
     def other_destination(self, anchors: Tensor, donors: Tensor) -> PseudoEvents:
         real, other = self.index.stored(anchors), self.index.stored(donors)
         query = self.index.hypothetical(real.node[:, 0], other.node[:, 1], real.time, real.before)
         return PseudoEvents(query, self.index.msg(anchors), anchors)
 
+    def other_source(self, anchors: Tensor, donors: Tensor) -> PseudoEvents:
+        real, other = self.index.stored(anchors), self.index.stored(donors)
+        query = self.index.hypothetical(other.node[:, 0], real.node[:, 1], real.time, real.before)
+        return PseudoEvents(query, self.index.msg(anchors), anchors)
+
     def other_time(self, anchors: Tensor, donors: Tensor) -> PseudoEvents:
         real, other = self.index.stored(anchors), self.index.stored(donors)
         query = self.index.hypothetical(other.node[:, 0], other.node[:, 1], real.time, real.before)
         return PseudoEvents(query, self.index.msg(donors), anchors)
+
+    def takeover(self, anchors: Tensor, donors: Tensor) -> PseudoEvents:
+        return replace(self.other_destination(anchors, donors), msg=self.index.msg(donors))
 
     def other_features(self, anchors: Tensor, donors: Tensor) -> PseudoEvents:
         return PseudoEvents(self.index.stored(anchors), self.index.msg(donors), anchors)

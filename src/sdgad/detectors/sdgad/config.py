@@ -13,10 +13,10 @@ from sdgad.detectors.sdgad.boundary import Form
 from sdgad.detectors.sdgad.density import densities
 
 PAPER: Mapping[str, Any] = {
-    "context": False, "pseudo": False, "known": False, "batch": 200, "order": "time", "select": "f1", "score": "printed",
-    "epochs": 200, "patience": 10, "learning_rate": 1e-3, "weight_decay": 1e-5, "average": 0.0, "projection": 64,
-    "head_dropout": 0.0, "lambda_boundary": 1.0, "lambda_restriction": 0.5, "history": 20, "density": "realnvp", "transforms": 6,
-    "r_max": 0.4, "gamma": 0.99, "margin": 0.1, "alpha": 0.01, "tau": 0.1,
+    "context": False, "habits": False, "pseudo": False, "known": False, "batch": 200, "order": "time", "select": "f1",
+    "score": "printed", "epochs": 200, "patience": 10, "learning_rate": 1e-3, "weight_decay": 1e-5, "average": 0.0,
+    "projection": 64, "head_dropout": 0.0, "lambda_boundary": 1.0, "lambda_restriction": 0.5, "history": 20,
+    "density": "realnvp", "transforms": 6, "r_max": 0.4, "gamma": 0.99, "margin": 0.1, "alpha": 0.01, "tau": 0.1,
 }  # fmt: skip
 """The printed hyper-parameters and protocol, with the repaired losses. Learning rate and weight decay are one point of the
 paper's grid ({1e-3, 1e-4, 1e-5} × {1e-1 … 1e-5}); the optimiser is AdamW where the paper has Adam."""
@@ -38,7 +38,12 @@ class SDGADConfig(LearnedConfig):
     restriction: bool = option(True, "switch: normals between two spheres")
     boundary: Form = option("bi", "switch: two boundaries, one, none, or as printed")
     joint: bool = option(False, "switch: likelihood gradient into the encoder, as printed; collapses")
-    known: bool = option(True, "switch: a second centre for known anomalies")
+    known: bool = option(True, "switch: evidence of known anomalies: a second centre, trees, a closed form")
+    habits: bool = option(True, "switch: evidence from habit residuals beside that of the network")
+    floods: bool = option(True, "switch: evidence of counts beyond what people do")
+    trees: int = option(
+        200, "most boosted trees of a kind of evidence that has such; validation stops earlier"
+    )
     projection: int = option(48, "d_x, width of the space of the density")
     r_max: float = option(0.4, "radius of the outer sphere")
     gamma: float = option(0.99, "radius of the inner sphere, as a share of the outer one")
@@ -57,11 +62,12 @@ class SDGADConfig(LearnedConfig):
         "calibrated", "0.5 at the learned boundary, or 1 − exp(ℓ)"
     )
 
+    before: ClassVar[Mapping[str, Any]] = {"habits": False, "floods": True, "trees": 200}
     paper: ClassVar[Mapping[str, Any]] = PAPER
     paper_by_dataset: ClassVar[Mapping[str, Mapping[str, Any]]] = PAPER_BY_DATASET
     ranges: ClassVar[Ranges] = (
         *LearnedConfig.ranges,
-        (("transforms",), 1, math.inf),
+        (("transforms", "trees"), 1, math.inf),
         (("projection",), 2, math.inf),  # a coupling block splits it
         (("margin", "tau", "lambda_boundary", "lambda_restriction", "lambda_known"), 0, math.inf),
         (("r_max",), TINY, math.inf),
@@ -72,3 +78,14 @@ class SDGADConfig(LearnedConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         densities.get(self.density)
+
+    @property
+    def kinds(self) -> list[str]:
+        """Kinds of evidence beside those of the network, as far as the switches let them."""
+        if not (self.habits and self.context):
+            return []
+        switches = {
+            "forest": True, "ellipse": True, "contrast": self.pseudo, "discriminant": self.known, "trees": self.known,
+            "floods": self.floods,
+        }  # fmt: skip
+        return [name for name, wanted in switches.items() if wanted]

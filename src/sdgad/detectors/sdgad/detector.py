@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,13 +11,19 @@ import torch
 from torch import Tensor, nn
 
 from sdgad.calibration.score import CalibratedScore, PrintedScore, Score, score_from_json
+from sdgad.detectors.boosted import Growth
 from sdgad.detectors.config import DetectorConfig
+from sdgad.detectors.event_table import EventTable, Table
 from sdgad.detectors.learned.detector import LearnedDetector
 from sdgad.detectors.learned.examples import Examples
 from sdgad.detectors.learned.reader import Reader
 from sdgad.detectors.learned.selection import Validation
+from sdgad.detectors.pseudo import FEW_LABELS
 from sdgad.detectors.registry import detectors
 from sdgad.detectors.sdgad.config import SDGADConfig
+from sdgad.detectors.sdgad.evidence.base import Group, Lesson
+from sdgad.detectors.sdgad.evidence.join import Weights, by_rule, chosen, joined
+from sdgad.detectors.sdgad.evidence.panel import Numbers, Panel
 from sdgad.detectors.sdgad.model import Evidence, Join, SDGADModel
 from sdgad.detectors.sdgad.selection import JOINS, UNLABELLED, Selection
 from sdgad.detectors.task import FitScores, Task
@@ -28,6 +34,15 @@ from sdgad.metrics import best_f1_threshold, mixture
 F1_SLACK = 0.1  # the boundary finds as much as it can within 10% of the best validation F1
 NARROWEST = 0.02  # ℓ_hi − B, as a share of the size of ℓ
 HIGH = 0.95  # ℓ_hi is this quantile of training normals
+EVIDENCE = "evidence."  # before the names of arrays of kinds of evidence
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What is known of some events: the network's evidence, and rows for other kinds of it."""
+
+    network: Evidence
+    rows: Table
 
 
 @detectors.register("sdgad")
@@ -50,9 +65,12 @@ class SDGAD(LearnedDetector):
         "width": 8,
         "projection": 8,
         "hidden": 16,
+        "trees": 10,
         "epochs": 1,
     }
     _model: SDGADModel
+    _panel: Panel | None
+    _say: Weights
 
     # ------------------------------------------------------------------ learn
     def _make_model(self, shape: WindowShape) -> SDGADModel:
@@ -70,23 +88,48 @@ class SDGAD(LearnedDetector):
     # ------------------------------------------------------------------ calibrate
     @torch.no_grad()
     def _finish(self, task: Task, reader: Reader) -> FitScores:
-        """Spread of normal ℓ, the weight of surprise, and the boundary of the score; training and validation only."""
-        model = self._model
+        """The units of evidence, its join, and the boundary of the score; training and validation only."""
         reader.begin_before(task.train)
-        train_evidence = self._evidence(reader.windows(task.train, self.score_rows))
-        normal = task.train_label != 1
-        model.fit_units(train_evidence.take(normal))
-        val_evidence = self._evidence(reader.windows(task.val, self.score_rows))
+        train = self._reading(reader.windows(task.train, self.score_rows))
+        self._model.fit_units(train.network.take(task.train_label != 1))
+        val = self._reading(reader.windows(task.val, self.score_rows))
+        self._panel, self._join = None, UNLABELLED
+        weigh = self._weigh if self.config.kinds else self._lead
+        train_ell, val_ell = weigh(task, train, val)
+        self._set_score(task, train_ell, val_ell)
+        return self._score_map(train_ell), self._score_map(val_ell)
+
+    def _weigh(self, task: Task, train: Reading, val: Reading) -> tuple[Array, Array]:
+        """Fit all kinds of evidence, their units on validation events, and their say: by a rule, or by validation labels."""
+        config = self.config
+        lesson = Lesson(task, train.rows, val.rows, config.seed, Growth(most=config.trees))
+        panel = self._panel = Panel.fitted(EventTable(self.window_shape), lesson, config.kinds)
+        labels = int(lesson.anomalous.sum())
+        network: dict[str, Group] = {"flow": "density"}
+        if self._model.known is not None and labels >= FEW_LABELS:  # against pseudo-anomalies trees see more
+            network["odds"] = "known"
+        groups = panel.groups(network)
+        raw = [self._raw(reading, groups) for reading in (train, val)]
+        normal = (task.val_label != 1).cpu().numpy()
+        panel.fit_tails({name: value[normal] for name, value in raw[1].items()})
+        train_nats, val_nats = map(panel.nats, raw)
         label = task.val_label.nan_to_num().cpu().numpy()
-        both = task.val_has_both_classes
-        self._join = UNLABELLED
-        if both and model.known is not None:
-            self._join = max(JOINS, key=lambda join: mixture(label, -self._joined_ell(val_evidence, join)))
-        train_ell = self._joined_ell(train_evidence, self._join)
-        val_ell = self._joined_ell(val_evidence, self._join)
-        ell = train_ell[normal.cpu().numpy()]
+        choose = "known" in groups.values() and label.sum() >= FEW_LABELS
+        self._say = chosen(groups, label, val_nats) if choose else by_rule(groups, labels)
+        return -joined(train_nats, self._say), -joined(val_nats, self._say)
+
+    def _lead(self, task: Task, train: Reading, val: Reading) -> tuple[Array, Array]:
+        """The network's own evidence alone: one of its two kinds leads."""
+        if task.val_has_both_classes and self._model.known is not None:
+            label = task.val_label.nan_to_num().cpu().numpy()
+            self._join = max(JOINS, key=lambda join: mixture(label, -self._joined_ell(val.network, join)))
+        return self._joined_ell(train.network, self._join), self._joined_ell(val.network, self._join)
+
+    def _set_score(self, task: Task, train_ell: Array, val_ell: Array) -> None:
+        ell = train_ell[(task.train_label != 1).cpu().numpy()]
         boundary = float(np.quantile(ell, self.config.alpha))
-        if both:
+        if task.val_has_both_classes:
+            label = task.val_label.nan_to_num().cpu().numpy()
             boundary = -(best_f1_threshold(label, -val_ell, slack=F1_SLACK) or 0.0)
         self._score_map: Score
         if self.config.score == "printed":
@@ -97,34 +140,64 @@ class SDGAD(LearnedDetector):
             width = max(0.01 * float(ell.std()), NARROWEST * (1 + abs(boundary)))
             high = max(float(np.quantile(ell, HIGH)), boundary + width)
             self._score_map = CalibratedScore(boundary=boundary, high=high)
-        return self._score_map(train_ell), self._score_map(val_ell)
 
     # ------------------------------------------------------------------ score
     @torch.no_grad()
-    def _evidence(self, windows: Iterable[Window]) -> Evidence:
+    def _reading(self, windows: Iterable[Window]) -> Reading:
+        """What the network says of events and, where other kinds of evidence are asked, the events as rows."""
         model: SDGADModel = self._in_eval()
+        table = EventTable(self.window_shape) if self.config.kinds else None
+        parts, rows = [], []
         with self._scoring():
-            parts = [model.evidence(window) for window in windows]
-        ell = torch.cat([part.ell for part in parts])
-        odds = None if model.known is None else torch.cat([p.odds for p in parts if p.odds is not None])
-        return Evidence(ell, odds)
+            for window in windows:
+                parts.append(model.evidence(window))
+                if table is not None:
+                    rows.append(table.of(window))
+        return Reading(Evidence.cat(parts), np.concatenate(rows) if rows else np.empty((0, 0), np.float32))
+
+    def _evidence(self, windows: Iterable[Window]) -> Evidence:
+        """The network's alone."""
+        model: SDGADModel = self._in_eval()
+        with torch.no_grad(), self._scoring():
+            return Evidence.cat([model.evidence(window) for window in windows])
+
+    def _raw(self, reading: Reading, names: Collection[str]) -> Numbers:
+        """Of all kinds that have a say, those of the network among them."""
+        assert self._panel is not None
+        numbers = {"flow": -reading.network.ell.double().cpu().numpy()}
+        if "odds" in names and reading.network.odds is not None:
+            numbers["odds"] = reading.network.odds.double().cpu().numpy()
+        return {**self._panel.raw(reading.rows), **numbers}
 
     def _joined_ell(self, evidence: Evidence, join: Join) -> Array:
-        joined: Array = self._model.join(evidence, join).cpu().numpy()
-        return joined
+        joined_ell: Array = self._model.join(evidence, join).cpu().numpy()
+        return joined_ell
 
     def _score_windows(self, windows: Iterable[Window]) -> Array:
-        return self._score_map(self._joined_ell(self._evidence(windows), self._join))
+        reading = self._reading(windows)
+        if self._panel is None:
+            return self._score_map(self._joined_ell(reading.network, self._join))
+        return self._score_map(-joined(self._panel.nats(self._raw(reading, self._say)), self._say))
 
     # ------------------------------------------------------------------ files
+    def _weights(self) -> dict[str, Array]:
+        evidence = {} if self._panel is None else self._panel.arrays()
+        return {**super()._weights(), **{EVIDENCE + name: array for name, array in evidence.items()}}
+
     def _calibration(self) -> dict[str, Any]:
-        return {
-            **super()._calibration(),
-            "score": self._score_map.to_json(),
-            "join": asdict(self._join),
-        }
+        held = {**super()._calibration(), "score": self._score_map.to_json(), "join": asdict(self._join)}
+        if self._panel is not None:
+            held["kinds"] = list(self._panel.kinds)
+            held["say"] = self._say
+        return held
 
     def _restore(self, weights: dict[str, Array], calibration: dict[str, Any]) -> None:
-        super()._restore(weights, calibration)
+        evidence = {name: array for name, array in weights.items() if name.startswith(EVIDENCE)}
+        super()._restore({name: weights[name] for name in weights.keys() - evidence.keys()}, calibration)
         self._join = Join(**calibration["join"])
         self._score_map = score_from_json(calibration["score"])
+        self._panel = None
+        if "kinds" in calibration:
+            self._panel = Panel(EventTable(self.window_shape), calibration["kinds"])
+            self._panel.load({name.removeprefix(EVIDENCE): array for name, array in evidence.items()})
+            self._say = {str(name): float(weight) for name, weight in calibration["say"].items()}

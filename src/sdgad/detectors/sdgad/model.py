@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -32,6 +33,12 @@ class Evidence:
 
     ell: Tensor
     odds: Tensor | None
+
+    @classmethod
+    def cat(cls, parts: Sequence[Evidence]) -> Evidence:
+        """Those of several batches."""
+        odds = [part.odds for part in parts if part.odds is not None]
+        return cls(torch.cat([part.ell for part in parts]), torch.cat(odds) if odds else None)
 
     def take(self, chosen: Tensor) -> Evidence:
         """Some of the events, by a bool mask or by number."""

@@ -1,0 +1,78 @@
+"""Kind: one kind of evidence on events that are rows of a table."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Literal
+
+import torch
+
+from sdgad.detectors.boosted import Growth
+from sdgad.detectors.event_table import EventTable, Table
+from sdgad.detectors.task import Task
+from sdgad.events.stream import Array
+from sdgad.registry import Registry
+
+Group = Literal["density", "contrast", "known", "floods"]
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """What a kind may learn from: a task, its training and validation events as rows, a seed, and how trees may grow."""
+
+    task: Task
+    train: Table
+    val: Table
+    seed: int
+    growth: Growth
+
+    @cached_property
+    def anomalous(self) -> Array:
+        """Which training events are labelled anomalous."""
+        return (self.task.train_label == 1).cpu().numpy()
+
+    @property
+    def generator(self) -> torch.Generator:
+        return torch.Generator().manual_seed(self.seed)
+
+
+class Kind(ABC):
+    """A number for every event, the higher the more anomalous; in which unit is nobody's business but its `Tail`'s.
+
+    A density asks how rare an event is, a contrast how unlike real ones, known how much like labelled anomalies. What is
+    `absolute` is in nats already.
+    """
+
+    name: ClassVar[str]
+    group: ClassVar[Group]
+    absolute: ClassVar[bool] = False
+
+    def __init__(self, table: EventTable) -> None:
+        self.table = table
+
+    @classmethod
+    def learns(cls, lesson: Lesson) -> bool:  # noqa: ARG003
+        """Whether there is something to learn from."""
+        return True
+
+    @abstractmethod
+    def fit(self, lesson: Lesson) -> None:
+        """Learn; validation labels may stop it, and nothing else."""
+
+    @abstractmethod
+    def raw(self, rows: Table) -> Array:
+        """`[B]` float64, of events as rows of the table."""
+
+    @abstractmethod
+    def arrays(self) -> dict[str, Array]:
+        """What was learned."""
+
+    @abstractmethod
+    def load(self, arrays: Mapping[str, Array]) -> None:
+        """The inverse of `arrays`."""
+
+
+kinds: Registry[Kind] = Registry("kind of evidence", "sdgad.evidence", base=Kind)

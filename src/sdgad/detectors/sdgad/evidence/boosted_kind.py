@@ -1,0 +1,25 @@
+"""What kinds of evidence by boosted trees have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sdgad.detectors.event_table import Table
+from sdgad.detectors.sdgad.evidence.base import Kind
+from sdgad.detectors.trees import BoostedTrees
+from sdgad.events.stream import Array
+
+
+class BoostedKind(Kind):
+    """Log-odds of boosted trees."""
+
+    _trees: BoostedTrees
+
+    def raw(self, rows: Table) -> Array:
+        return self._trees.raw_score(rows)
+
+    def arrays(self) -> dict[str, Array]:
+        return self._trees.arrays()
+
+    def load(self, arrays: Mapping[str, Array]) -> None:
+        self._trees = BoostedTrees.from_arrays(arrays)

@@ -1,0 +1,30 @@
+"""Known anomalies by trees, where many are labelled."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from sdgad.detectors.boosted import Examples, grow
+from sdgad.detectors.pseudo import FEW_LABELS
+from sdgad.detectors.sdgad.evidence.base import Group, Lesson, kinds
+from sdgad.detectors.sdgad.evidence.boosted_kind import BoostedKind
+
+
+@kinds.register("trees")
+class LabelledTrees(BoostedKind):
+    """Log-odds of boosted trees on labels; an unknown one counts as normal."""
+
+    group: ClassVar[Group] = "known"
+
+    @classmethod
+    def learns(cls, lesson: Lesson) -> bool:
+        return int(lesson.anomalous.sum()) >= FEW_LABELS
+
+    def fit(self, lesson: Lesson) -> None:
+        task = lesson.task
+        judge = None
+        if task.val_has_both_classes:
+            judge = Examples(lesson.val, np.asarray((task.val_label == 1).cpu()))
+        self._trees = grow(Examples(lesson.train, lesson.anomalous), judge, lesson.growth, lesson.seed)

@@ -1,0 +1,67 @@
+"""Panel: the kinds of evidence that were fitted, and their units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Self
+
+from sdgad.detectors.event_table import EventTable, Table
+from sdgad.detectors.sdgad.evidence import contrast, discriminant, ellipse, floods, forest, labelled_trees
+from sdgad.detectors.sdgad.evidence.base import Group, Kind, Lesson, kinds
+from sdgad.detectors.sdgad.evidence.tail import Tail
+from sdgad.events.stream import Array
+
+__all__ = ["Numbers", "Panel", "contrast", "discriminant", "ellipse", "floods", "forest", "labelled_trees"]
+
+Numbers = dict[str, Array]  # of every kind, `[B]`
+
+
+class Panel:
+    """Several kinds, each asked about the same events."""
+
+    def __init__(self, table: EventTable, names: Iterable[str]) -> None:
+        self.table = table
+        self.kinds: dict[str, Kind] = {name: kinds.get(name)(table) for name in names}
+        self.tails: dict[str, Tail] = {}
+
+    @classmethod
+    def fitted(cls, table: EventTable, lesson: Lesson, names: Iterable[str]) -> Self:
+        """Those of these names that find something to learn from."""
+        panel = cls(table, [name for name in names if kinds.get(name).learns(lesson)])
+        for kind in panel.kinds.values():
+            kind.fit(lesson)
+        return panel
+
+    def groups(self, network: Mapping[str, Group]) -> dict[str, Group]:
+        """The group of every kind; `network` names those of the network."""
+        return {**{name: kind.group for name, kind in self.kinds.items()}, **network}
+
+    def raw(self, rows: Table) -> Numbers:
+        """In the units of the kinds."""
+        return {name: kind.raw(rows) for name, kind in self.kinds.items()}
+
+    def fit_tails(self, normal: Numbers) -> None:
+        """The unit of every kind, from normal events that were not learned from."""
+        relative = {name for name in normal if name not in self.kinds or not self.kinds[name].absolute}
+        self.tails = {name: Tail.fit(normal[name]) for name in sorted(relative)}
+
+    def nats(self, raw: Numbers) -> Numbers:
+        """−log p among normals."""
+        return {name: self.tails[name](value) if name in self.tails else value for name, value in raw.items()}
+
+    # ------------------------------------------------------------------ files
+    def arrays(self) -> dict[str, Array]:
+        """By names like `kind.forest.value` and `tail.forest.nats`."""
+        held = {f"kind.{name}": kind.arrays() for name, kind in self.kinds.items()}
+        held |= {f"tail.{name}": tail.arrays() for name, tail in self.tails.items()}
+        return {f"{owner}.{name}": array for owner, arrays in held.items() for name, array in arrays.items()}
+
+    def load(self, arrays: Mapping[str, Array]) -> None:
+        """The inverse of `arrays`."""
+        held: dict[str, dict[str, dict[str, Array]]] = {"kind": {}, "tail": {}}
+        for key, array in arrays.items():
+            what, owner, name = key.split(".", 2)
+            held[what].setdefault(owner, {})[name] = array
+        for owner, kind in self.kinds.items():
+            kind.load(held["kind"].get(owner, {}))
+        self.tails = {owner: Tail.from_arrays(parts) for owner, parts in held["tail"].items()}

@@ -1,0 +1,65 @@
+"""The say of kinds of evidence: by a rule of how many labels there are, or by enough validation labels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sdgad.detectors.sdgad.evidence.base import Group
+from sdgad.detectors.sdgad.evidence.join import CONTRAST, by_rule, chosen, joined
+
+UNLABELLED: dict[str, Group] = {
+    "forest": "density",
+    "flow": "density",
+    "contrast": "contrast",
+    "floods": "floods",
+}
+GROUPS: dict[str, Group] = {**UNLABELLED, "odds": "known", "trees": "known"}
+
+
+def test_without_labels_densities_share_one_say_and_contrasts_half_of_one() -> None:
+    say = by_rule(UNLABELLED, 0)
+    assert say == {"forest": 0.5, "flow": 0.5, "contrast": CONTRAST, "floods": 1.0}
+
+
+def test_every_label_more_moves_the_say_from_what_needs_none_to_known_anomalies() -> None:
+    known = [by_rule(GROUPS, labels)["trees"] for labels in (1, 2, 3, 10, 20, 1000)]
+    rest = [by_rule(GROUPS, labels)["forest"] for labels in (1, 2, 3, 10, 20, 1000)]
+    assert (np.diff(known) > 0).all()
+    assert (np.diff(rest) < 0).all()
+    assert known[-1] == pytest.approx(0.5, abs=0.01)  # of two
+
+
+def test_floods_are_absolute_and_keep_their_say() -> None:
+    assert {by_rule(GROUPS, labels)["floods"] for labels in (0, 3, 1000)} == {1.0}
+
+
+def numbers(good: str) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Labels, and evidence of which one kind knows them."""
+    rng = np.random.default_rng(0)
+    label = (np.arange(1000) % 25 == 0).astype(float)
+    nats = {name: rng.exponential(size=1000) for name in GROUPS}
+    nats[good] = nats[good] + 5 * label
+    return label, nats
+
+
+@pytest.mark.parametrize("good", ["odds", "trees"])
+def test_validation_labels_choose_the_kind_that_knows_them(good: str) -> None:
+    label, nats = numbers(good)
+    say = chosen(GROUPS, label, nats)
+    assert max(say, key=lambda name: say[name] * (name != "floods")) == good
+    anomaly = joined(nats, say)
+    assert anomaly[label == 1].min() > np.quantile(anomaly[label == 0], 0.9)
+
+
+def test_fewer_than_twenty_anomalies_choose_nothing() -> None:
+    label, nats = numbers("odds")
+    label[np.flatnonzero(label)[19:]] = 0
+    with pytest.raises(ValueError, match="nothing to choose by"):
+        chosen(GROUPS, label, nats)
+
+
+def test_the_sum_does_not_depend_on_the_order_in_which_a_file_names_the_kinds() -> None:
+    _, nats = numbers("odds")
+    say = by_rule(GROUPS, 5)
+    np.testing.assert_array_equal(joined(nats, say), joined(nats, dict(reversed(say.items()))))

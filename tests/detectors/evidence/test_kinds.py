@@ -1,0 +1,193 @@
+"""Every kind of evidence: what it learns, from what, and that it comes back from its arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+from sklearn.ensemble import IsolationForest
+
+from sdgad.detectors.baselines.isolation_forest import IsolationForestDetector
+from sdgad.detectors.boosted import ExampleMaker, Growth
+from sdgad.detectors.event_table import EventTable
+from sdgad.detectors.sdgad.evidence.base import Kind, Lesson, kinds
+from sdgad.detectors.sdgad.evidence.discriminant import SHRINK, Discriminant
+from sdgad.detectors.sdgad.evidence.ellipse import RIDGE, Ellipse
+from sdgad.detectors.sdgad.evidence.floods import Floods, poisson_surprise
+from sdgad.detectors.sdgad.evidence.forest import SAMPLES, TREES
+from sdgad.detectors.sdgad.evidence.labelled_trees import LabelledTrees
+from sdgad.detectors.sdgad.evidence.panel import Panel
+from sdgad.detectors.task import FitScores, Task
+from sdgad.events.simulator import simulate_payments
+from sdgad.events.stream import EventStream
+from sdgad.history.context import NAMES
+from sdgad.metrics import auroc
+
+TRAIN, VAL, _ = simulate_payments(4000, anomaly_rate=0.03, seed=1).split()
+
+
+class Keeper(IsolationForestDetector):
+    """Keeps the task that it is given."""
+
+    def _learn(self, task: Task) -> FitScores:
+        self.task = task
+        return super()._learn(task)
+
+
+def lesson_of(train: EventStream = TRAIN) -> tuple[EventTable, Lesson]:
+    keeper = Keeper(device="cpu", trees=1, history=10).fit(train, val=VAL)
+    table, task = EventTable(keeper.window_shape), keeper.task
+    return table, Lesson(
+        task, table.rows(task.index, task.train), table.rows(task.index, task.val), 0, Growth(most=60)
+    )
+
+
+@pytest.fixture(scope="module")
+def labelled() -> tuple[EventTable, Lesson]:
+    return lesson_of()
+
+
+def fitted(name: str, given: tuple[EventTable, Lesson]) -> Kind:
+    table, lesson = given
+    kind = kinds.get(name)(table)
+    kind.fit(lesson)
+    return kind
+
+
+@pytest.mark.parametrize("name", kinds.names())
+def test_it_finds_planted_anomalies_and_comes_back_from_its_arrays(
+    name: str, labelled: tuple[EventTable, Lesson]
+) -> None:
+    table, lesson = labelled
+    kind = fitted(name, labelled)
+    found = kind.raw(lesson.val)
+    assert found.shape == (len(VAL),)
+    assert found.dtype == np.float64
+    assert np.isfinite(found).all()
+    if name != "floods":
+        assert (auroc(VAL.label, found) or 0) > 0.65
+    again = kinds.get(name)(table)
+    again.load(kind.arrays())
+    np.testing.assert_array_equal(again.raw(lesson.val), found)
+
+
+@pytest.mark.parametrize("name", ["forest", "ellipse", "contrast", "floods"])
+def test_what_needs_no_label_looks_at_none(name: str) -> None:
+    bare = fitted(name, lesson_of(TRAIN.with_labels("none")))
+    relabelled = lesson_of(TRAIN.with_labels("none"))
+    relabelled[1].task.label[relabelled[1].task.val] = 1.0
+    np.testing.assert_array_equal(
+        fitted(name, relabelled).raw(relabelled[1].val), bare.raw(relabelled[1].val)
+    )
+
+
+def test_known_anomalies_are_learned_where_there_are_some() -> None:
+    none, few, many = (
+        lesson_of(TRAIN.with_labels(*how))[1] for how in (("none",), ("few-shot", 3), ("all",))
+    )
+    assert [Discriminant.learns(lesson) for lesson in (none, few, many)] == [False, True, True]
+    assert [LabelledTrees.learns(lesson) for lesson in (none, few, many)] == [False, False, True]
+
+
+def test_the_forest_is_that_of_scikit_learn_on_residuals_of_normals(
+    labelled: tuple[EventTable, Lesson],
+) -> None:
+    table, lesson = labelled
+    rows = table.residuals(lesson.train)[~lesson.anomalous]
+    forest = IsolationForest(n_estimators=TREES, max_samples=min(SAMPLES, len(rows)), random_state=0).fit(
+        rows
+    )
+    found = fitted("forest", labelled).raw(lesson.val)
+    np.testing.assert_allclose(found, -forest.score_samples(table.residuals(lesson.val)), rtol=1e-12)
+
+
+def test_residuals_are_relations_and_deviations(labelled: tuple[EventTable, Lesson]) -> None:
+    from sdgad.history.habits import habits
+
+    table, lesson = labelled
+    window = lesson.task.index.rows(lesson.task.val[:50], table.shape.history)
+    found = habits(window, table.shape.phases)
+    np.testing.assert_array_equal(
+        table.residuals(table.of(window)), torch.cat([found.relations, found.deviations], 1).numpy()
+    )
+
+
+def test_the_ellipse_is_the_mahalanobis_distance(labelled: tuple[EventTable, Lesson]) -> None:
+    table, lesson = labelled
+    rows = table.residuals(lesson.train)[~lesson.anomalous].astype(np.float64)
+    mean, spread = rows.mean(0), rows.std(0)
+    spread[spread < 1e-6] = 1
+    inside = np.clip((rows - mean) / spread, -20, 20)
+    matrix = np.linalg.inv(inside.T @ inside / len(inside) + RIDGE * np.eye(rows.shape[1]))
+    v = np.clip((table.residuals(lesson.val) - mean) / spread, -20, 20)
+    kind = fitted("ellipse", labelled)
+    assert isinstance(kind, Ellipse)
+    np.testing.assert_allclose(kind.raw(lesson.val), np.einsum("ij,jk,ik->i", v, matrix, v), rtol=1e-6)
+
+
+def test_the_discriminant_is_the_closed_form(labelled: tuple[EventTable, Lesson]) -> None:
+    _, lesson = labelled
+    kind = fitted("discriminant", labelled)
+    assert isinstance(kind, Discriminant)
+    rows = kind._normal_scores(lesson.train)
+    assert abs(rows.mean(0)).max() < 0.6
+    apart = rows[lesson.anomalous].mean(0) - rows.mean(0)
+    direction = np.linalg.inv(np.cov(rows.T, bias=True) + SHRINK * np.eye(rows.shape[1])) @ apart
+    np.testing.assert_allclose(kind.raw(lesson.train), rows @ direction, rtol=1e-6, atol=1e-8)
+
+
+def test_trees_learn_from_labels_and_the_contrast_from_pseudo_anomalies(
+    labelled: tuple[EventTable, Lesson],
+) -> None:
+    table, lesson = labelled
+    maker = ExampleMaker(lesson.task, table, torch.Generator().manual_seed(1))
+    made = maker.against_pseudo(lesson.task.val)
+    contrast = fitted("contrast", labelled).raw(made.table)
+    assert (auroc(made.anomalous.astype(float), contrast) or 0) > 0.8
+    label = np.nan_to_num(TRAIN.label)
+    assert (auroc(label, fitted("trees", labelled).raw(lesson.train)) or 0) > 0.95
+
+
+# ---------------------------------------------------------------------- floods
+@pytest.mark.parametrize("rate", [0.5, 3.0, 200.0])
+def test_the_surprise_of_a_count_is_that_of_the_poisson_law(rate: float) -> None:
+    count = np.arange(1.0, 60.0)
+    want = -stats.poisson.logsf(count - 1, rate)
+    np.testing.assert_allclose(poisson_surprise(count, np.full(len(count), rate)), want, rtol=1e-6, atol=1e-9)
+
+
+def test_far_out_the_surprise_goes_on_and_rises() -> None:
+    count = np.geomspace(1, 1e6, 2000)
+    surprise = poisson_surprise(count, np.full(len(count), 0.5))
+    assert np.isfinite(surprise).all()
+    assert (np.diff(surprise) > 0).all()
+    want = -stats.poisson.logpmf(1000, 0.5)  # of which the sum from there on is made
+    assert poisson_surprise(np.array([1000.0]), np.array([0.5]))[0] == pytest.approx(want, rel=1e-6)
+
+
+def test_busy_people_are_no_flood_and_ten_thousand_events_an_hour_are(
+    labelled: tuple[EventTable, Lesson],
+) -> None:
+    table, lesson = labelled
+    floods = Floods(table)
+    assert not floods.raw(lesson.val).any()
+    row = lesson.val[:1].copy()
+    row[:, [NAMES.index(f"log rate src {span}") for span in ("hour", "day", "week")]] = np.log1p(10_000)
+    assert floods.raw(row)[0] > 100
+
+
+# ---------------------------------------------------------------------- together
+def test_a_panel_asks_every_kind_that_learned_and_comes_back_from_its_arrays() -> None:
+    table, lesson = lesson_of(TRAIN.with_labels("few-shot", 3))
+    names = ["forest", "discriminant", "trees", "floods"]
+    panel = Panel.fitted(table, lesson, names)
+    assert list(panel.kinds) == ["forest", "discriminant", "floods"]  # three labels grow no trees
+    raw = panel.raw(lesson.val)
+    panel.fit_tails(raw)
+    assert set(panel.tails) == {"forest", "discriminant"}  # floods are in nats already
+    nats = panel.nats(raw)
+    again = Panel(table, panel.kinds)
+    again.load(panel.arrays())
+    for name, value in again.nats(again.raw(lesson.val)).items():
+        np.testing.assert_array_equal(value, nats[name])

@@ -1,0 +1,61 @@
+"""SDGAD as a list of kinds of evidence and a join."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sdgad
+from sdgad.detectors.sdgad.detector import SDGAD
+from sdgad.events.simulator import simulate_payments
+from sdgad.metrics import auroc
+
+TRAIN, VAL, TEST = simulate_payments(4000, anomaly_rate=0.03, seed=1).split()
+SMALL = {"history": 8, "width": 8, "projection": 8, "hidden": 16, "device": "cpu", "epochs": 1, "trees": 30}
+UNLABELLED = {"forest", "ellipse", "contrast", "floods", "flow"}
+
+
+def fit(how: str = "all", k: int = 3, **options: object) -> SDGAD:
+    return SDGAD(**{**SMALL, **options}).fit(TRAIN.with_labels(how, k), val=VAL)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def unlabelled() -> SDGAD:
+    return fit("none")
+
+
+def test_who_has_a_say_depends_on_the_labels_that_there_are(unlabelled: SDGAD) -> None:
+    assert set(unlabelled._say) == UNLABELLED
+    assert set(fit("few-shot", 3)._say) == UNLABELLED | {"discriminant"}
+    assert set(fit()._say) == UNLABELLED | {"discriminant", "trees", "odds"}
+
+
+def test_every_switch_takes_its_kinds_out() -> None:
+    assert set(fit("none", pseudo=False)._say) == UNLABELLED - {"contrast"}
+    assert set(fit("none", floods=False)._say) == UNLABELLED - {"floods"}
+    assert set(fit(known=False)._say) == UNLABELLED
+    for options in ({"habits": False}, {"context": False}, {"preset": "paper"}):
+        assert fit(**options)._panel is None, options
+
+
+def test_without_a_label_no_label_has_a_say(unlabelled: SDGAD) -> None:
+    """Neither those of validation, which choose the say where there are training labels."""
+    other = SDGAD(**SMALL).fit(TRAIN.with_labels("none"), val=VAL.with_labels("none"))
+    np.testing.assert_array_equal(unlabelled.decision_function(TEST), other.decision_function(TEST))
+
+
+def test_evidence_beside_the_network_finds_more_than_the_network_alone(unlabelled: SDGAD) -> None:
+    alone = fit("none", habits=False)
+    ours, its = (auroc(TEST.label, det.decision_function(TEST)) or 0 for det in (unlabelled, alone))
+    assert ours > its
+
+
+def test_a_saved_model_has_all_kinds_and_the_same_scores_to_the_last_bit(tmp_path: Path) -> None:
+    model = fit()
+    model.save(tmp_path / "model")
+    again = sdgad.load(tmp_path / "model")
+    assert isinstance(again, SDGAD)
+    assert again._say == model._say
+    np.testing.assert_array_equal(again.decision_function(TEST), model.decision_function(TEST))
