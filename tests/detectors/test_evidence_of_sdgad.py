@@ -14,6 +14,7 @@ from sdgad.metrics import auroc
 
 TRAIN, VAL, TEST = simulate_payments(4000, anomaly_rate=0.03, seed=1).split()
 SMALL = {"history": 8, "width": 8, "projection": 8, "hidden": 16, "device": "cpu", "epochs": 1, "trees": 30}
+LIKE = {"like-levels", "like-habits"}
 UNLABELLED = {"forest", "ellipse", "contrast", "floods", "flow"}
 
 
@@ -28,8 +29,8 @@ def unlabelled() -> SDGAD:
 
 def test_who_has_a_say_depends_on_the_labels_that_there_are(unlabelled: SDGAD) -> None:
     assert set(unlabelled._say) == UNLABELLED
-    assert set(fit("few-shot", 3)._say) == UNLABELLED | {"discriminant"}
-    assert set(fit()._say) == UNLABELLED | {"discriminant", "trees", "odds"}
+    assert set(fit("few-shot", 3)._say) == UNLABELLED | LIKE
+    assert set(fit()._say) == UNLABELLED | LIKE | {"trees", "odds"}
 
 
 def test_every_switch_takes_its_kinds_out() -> None:

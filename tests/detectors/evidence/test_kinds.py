@@ -12,11 +12,11 @@ from sdgad.detectors.baselines.isolation_forest import IsolationForestDetector
 from sdgad.detectors.boosted import ExampleMaker, Growth
 from sdgad.detectors.event_table import EventTable
 from sdgad.detectors.sdgad.evidence.base import Kind, Lesson, kinds
-from sdgad.detectors.sdgad.evidence.discriminant import SHRINK, Discriminant
 from sdgad.detectors.sdgad.evidence.ellipse import RIDGE, Ellipse
 from sdgad.detectors.sdgad.evidence.floods import Floods, poisson_surprise
 from sdgad.detectors.sdgad.evidence.forest import SAMPLES, TREES
 from sdgad.detectors.sdgad.evidence.labelled_trees import LabelledTrees
+from sdgad.detectors.sdgad.evidence.likeness import SHRINK, LikeHabits, Likeness
 from sdgad.detectors.sdgad.evidence.panel import Panel
 from sdgad.detectors.task import FitScores, Task
 from sdgad.events.simulator import simulate_payments
@@ -86,7 +86,7 @@ def test_known_anomalies_are_learned_where_there_are_some() -> None:
     none, few, many = (
         lesson_of(TRAIN.with_labels(*how))[1] for how in (("none",), ("few-shot", 3), ("all",))
     )
-    assert [Discriminant.learns(lesson) for lesson in (none, few, many)] == [False, True, True]
+    assert [LikeHabits.learns(lesson) for lesson in (none, few, many)] == [False, True, True]
     assert [LabelledTrees.learns(lesson) for lesson in (none, few, many)] == [False, False, True]
 
 
@@ -126,11 +126,15 @@ def test_the_ellipse_is_the_mahalanobis_distance(labelled: tuple[EventTable, Les
     np.testing.assert_allclose(kind.raw(lesson.val), np.einsum("ij,jk,ik->i", v, matrix, v), rtol=1e-6)
 
 
-def test_the_discriminant_is_the_closed_form(labelled: tuple[EventTable, Lesson]) -> None:
-    _, lesson = labelled
-    kind = fitted("discriminant", labelled)
-    assert isinstance(kind, Discriminant)
+@pytest.mark.parametrize("name", ["like-levels", "like-habits"])
+def test_likeness_is_the_closed_form(name: str, labelled: tuple[EventTable, Lesson]) -> None:
+    table, lesson = labelled
+    kind = fitted(name, labelled)
+    assert isinstance(kind, Likeness)
     rows = kind._normal_scores(lesson.train)
+    assert (
+        rows.shape[1] == (table.levels if name == "like-levels" else table.residuals)(lesson.train).shape[1]
+    )
     assert abs(rows.mean(0)).max() < 0.6
     apart = rows[lesson.anomalous].mean(0) - rows.mean(0)
     direction = np.linalg.inv(np.cov(rows.T, bias=True) + SHRINK * np.eye(rows.shape[1])) @ apart
@@ -180,12 +184,12 @@ def test_busy_people_are_no_flood_and_ten_thousand_events_an_hour_are(
 # ---------------------------------------------------------------------- together
 def test_a_panel_asks_every_kind_that_learned_and_comes_back_from_its_arrays() -> None:
     table, lesson = lesson_of(TRAIN.with_labels("few-shot", 3))
-    names = ["forest", "discriminant", "trees", "floods"]
+    names = ["forest", "like-habits", "trees", "floods"]
     panel = Panel.fitted(table, lesson, names)
-    assert list(panel.kinds) == ["forest", "discriminant", "floods"]  # three labels grow no trees
+    assert list(panel.kinds) == ["forest", "like-habits", "floods"]  # three labels grow no trees
     raw = panel.raw(lesson.val)
     panel.fit_tails(raw)
-    assert set(panel.tails) == {"forest", "discriminant"}  # floods are in nats already
+    assert set(panel.tails) == {"forest", "like-habits"}  # floods are in nats already
     nats = panel.nats(raw)
     again = Panel(table, panel.kinds)
     again.load(panel.arrays())

@@ -85,7 +85,8 @@ class SDGADConfig(LearnedConfig):
         if not (self.habits and self.context):
             return []
         switches = {
-            "forest": True, "ellipse": True, "contrast": self.pseudo, "discriminant": self.known, "trees": self.known,
+            "forest": True, "ellipse": True, "contrast": self.pseudo, "like-levels": self.known,
+            "like-habits": self.known, "trees": self.known,
             "floods": self.floods,
         }  # fmt: skip
         return [name for name, wanted in switches.items() if wanted]

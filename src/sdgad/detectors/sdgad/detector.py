@@ -69,6 +69,7 @@ class SDGAD(LearnedDetector):
         "epochs": 1,
     }
     _model: SDGADModel
+    _table: EventTable
     _panel: Panel | None
     _say: Weights
 
@@ -89,6 +90,7 @@ class SDGAD(LearnedDetector):
     @torch.no_grad()
     def _finish(self, task: Task, reader: Reader) -> FitScores:
         """The units of evidence, its join, and the boundary of the score; training and validation only."""
+        self._table = EventTable(self.window_shape)
         reader.begin_before(task.train)
         train = self._reading(reader.windows(task.train, self.score_rows))
         self._model.fit_units(train.network.take(task.train_label != 1))
@@ -103,7 +105,7 @@ class SDGAD(LearnedDetector):
         """Fit all kinds of evidence, their units on validation events, and their say: by a rule, or by validation labels."""
         config = self.config
         lesson = Lesson(task, train.rows, val.rows, config.seed, Growth(most=config.trees))
-        panel = self._panel = Panel.fitted(EventTable(self.window_shape), lesson, config.kinds)
+        panel = self._panel = Panel.fitted(self._table, lesson, config.kinds)
         labels = int(lesson.anomalous.sum())
         network: dict[str, Group] = {"flow": "density"}
         if self._model.known is not None and labels >= FEW_LABELS:  # against pseudo-anomalies trees see more
@@ -114,7 +116,7 @@ class SDGAD(LearnedDetector):
         panel.fit_tails({name: value[normal] for name, value in raw[1].items()})
         train_nats, val_nats = map(panel.nats, raw)
         label = task.val_label.nan_to_num().cpu().numpy()
-        choose = "known" in groups.values() and label.sum() >= FEW_LABELS
+        choose = labels > 0 and bool({"like", "known"} & set(groups.values())) and label.sum() >= FEW_LABELS
         self._say = chosen(groups, label, val_nats) if choose else by_rule(groups, labels)
         return -joined(train_nats, self._say), -joined(val_nats, self._say)
 
@@ -146,13 +148,12 @@ class SDGAD(LearnedDetector):
     def _reading(self, windows: Iterable[Window]) -> Reading:
         """What the network says of events and, where other kinds of evidence are asked, the events as rows."""
         model: SDGADModel = self._in_eval()
-        table = EventTable(self.window_shape) if self.config.kinds else None
         parts, rows = [], []
         with self._scoring():
             for window in windows:
                 parts.append(model.evidence(window))
-                if table is not None:
-                    rows.append(table.of(window))
+                if self.config.kinds:
+                    rows.append(self._table.of(window))
         return Reading(Evidence.cat(parts), np.concatenate(rows) if rows else np.empty((0, 0), np.float32))
 
     def _evidence(self, windows: Iterable[Window]) -> Evidence:
@@ -196,8 +197,8 @@ class SDGAD(LearnedDetector):
         super()._restore({name: weights[name] for name in weights.keys() - evidence.keys()}, calibration)
         self._join = Join(**calibration["join"])
         self._score_map = score_from_json(calibration["score"])
-        self._panel = None
+        self._panel, self._table = None, EventTable(self.window_shape)
         if "kinds" in calibration:
-            self._panel = Panel(EventTable(self.window_shape), calibration["kinds"])
+            self._panel = Panel(self._table, calibration["kinds"])
             self._panel.load({name.removeprefix(EVIDENCE): array for name, array in evidence.items()})
             self._say = {str(name): float(weight) for name, weight in calibration["say"].items()}

@@ -16,7 +16,7 @@ from sdgad.detectors.task import Task
 from sdgad.events.stream import Array
 from sdgad.registry import Registry
 
-Group = Literal["density", "contrast", "known", "floods"]
+Group = Literal["density", "contrast", "like", "known", "floods"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +42,8 @@ class Lesson:
 class Kind(ABC):
     """A number for every event, the higher the more anomalous; in which unit is nobody's business but its `Tail`'s.
 
-    A density asks how rare an event is, a contrast how unlike real ones, known how much like labelled anomalies. What is
-    `absolute` is in nats already.
+    A density asks how rare an event is, a contrast how unlike real ones; like and known how much like labelled anomalies, in
+    closed form from the first label on, and learned from many. What is `absolute` is in nats already.
     """
 
     name: ClassVar[str]

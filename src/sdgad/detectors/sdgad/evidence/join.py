@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from itertools import product
 
@@ -29,35 +30,41 @@ def joined(nats: Numbers, weights: Weights) -> Array:
 
 
 def by_rule(groups: Mapping[str, Group], labels: int) -> Weights:
-    """Without looking at a score: what needs no label has the share a = 3 / (3 + m), known anomalies 1 − a, m being labelled.
+    """Without looking at a score: of m labelled anomalies, what needs no label has the share a = 3 / (3 + m), likeness in closed
+    form 20 / (20 + m) of the rest where something learned from labels as well, and that what is left.
 
     Kinds of one group share its say evenly.
     """
-    share = TRUST / (TRUST + labels) if "known" in groups.values() else 1.0
-    return _weights(groups, share, CONTRAST, [name for name, group in groups.items() if group == "known"])
+    held = set(groups.values())
+    share = TRUST / (TRUST + labels) if held & {"like", "known"} else 1.0
+    closed = float("like" in held)
+    if held >= {"like", "known"}:
+        closed = FEW_LABELS / (FEW_LABELS + labels)
+    return _weights(
+        groups,
+        {**_unlabelled(share, CONTRAST), "like": (1 - share) * closed, "known": (1 - share) * (1 - closed)},
+    )
 
 
 def chosen(groups: Mapping[str, Group], label: Array, nats: Numbers) -> Weights:
     """By validation labels, from a short list: the mean of the best three. Fewer than 20 anomalies choose nothing."""
-    known = [name for name, group in groups.items() if group == "known"]
-    if not known or label.sum() < FEW_LABELS:
+    informed = [name for name, group in groups.items() if group in ("like", "known")]
+    if not informed or label.sum() < FEW_LABELS:
         raise ValueError("nothing to choose by")
-    subsets = [known, *([name] for name in known if len(known) > 1)]
-    listed = [
-        _weights(groups, share, contrast, some)
-        for share, contrast, some in product(UNLABELLED_SHARES, CONTRASTS, subsets)
-    ]
+    known = [name for name in informed if groups[name] == "known"]
+    subsets = [informed, *([known] if known else []), *([name] for name in informed)]
+    listed = []
+    for share, contrast, some in product(UNLABELLED_SHARES, CONTRASTS, subsets):
+        weights = _weights(groups, _unlabelled(share, contrast))
+        listed.append({**weights, **dict.fromkeys(some, (1 - share) / len(some))})
     ranked = sorted(listed, key=lambda weights: -mixture(label, joined(nats, weights)))
     return {name: float(np.mean([weights[name] for weights in ranked[:BEST]])) for name in groups}
 
 
-def _weights(groups: Mapping[str, Group], share: float, contrast: float, known: list[str]) -> Weights:
-    say = {"density": share, "contrast": share * contrast, "floods": 1.0, "known": 1.0 - share}
-    members: dict[str, list[str]] = {}
-    for name, group in groups.items():
-        if group != "known" or name in known:
-            members.setdefault(group, []).append(name)
-    return {
-        name: say[group] / len(members[group]) if name in members.get(group, []) else 0.0
-        for name, group in groups.items()
-    }
+def _unlabelled(share: float, contrast: float) -> dict[Group, float]:
+    return {"density": share, "contrast": share * contrast, "floods": 1.0}
+
+
+def _weights(groups: Mapping[str, Group], say: Mapping[Group, float]) -> Weights:
+    sizes = Counter(groups.values())
+    return {name: say.get(group, 0.0) / sizes[group] for name, group in groups.items()}

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from typing import Self
 
 from sdgad.detectors.event_table import EventTable, Table
-from sdgad.detectors.sdgad.evidence import contrast, discriminant, ellipse, floods, forest, labelled_trees
+from sdgad.detectors.sdgad.evidence import contrast, ellipse, floods, forest, labelled_trees, likeness
 from sdgad.detectors.sdgad.evidence.base import Group, Kind, Lesson, kinds
 from sdgad.detectors.sdgad.evidence.tail import Tail
 from sdgad.events.stream import Array
 
-__all__ = ["Numbers", "Panel", "contrast", "discriminant", "ellipse", "floods", "forest", "labelled_trees"]
+__all__ = ["Numbers", "Panel", "contrast", "ellipse", "floods", "forest", "labelled_trees", "likeness"]
 
 Numbers = dict[str, Array]  # of every kind, `[B]`
 

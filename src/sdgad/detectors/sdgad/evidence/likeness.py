@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 
@@ -18,23 +19,28 @@ SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 SHRINK = 3.0  # s: as much as three units of variance in every direction
 
 
-@kinds.register("discriminant")
-class Discriminant(Kind):
+class Likeness(Kind):
     """r(v) = (m₁ − m₀)ᵀ (Σ + s I)⁻¹ v, with m₁ the mean of the labelled anomalies, m₀ and Σ those of training events.
 
     Every column of v is the normal score of its rank among training events, so that no single heavy tail leads.
     """
 
-    group: ClassVar[Group] = "known"
+    group: ClassVar[Group] = "like"
     _grid: Array
     _direction: Array
+
+    @abstractmethod
+    def columns(self, rows: Table) -> Table:
+        """Those that it looks at."""
 
     @classmethod
     def learns(cls, lesson: Lesson) -> bool:
         return bool(lesson.anomalous.any())
 
     def fit(self, lesson: Lesson) -> None:
-        self._grid = np.quantile(lesson.train, np.linspace(0, 1, GRID), axis=0).T.astype(np.float32)
+        self._grid = np.quantile(self.columns(lesson.train), np.linspace(0, 1, GRID), axis=0).T.astype(
+            np.float32
+        )
         rows = self._normal_scores(lesson.train)
         usual = rows.mean(0)
         apart = rows[lesson.anomalous].mean(0) - usual
@@ -47,6 +53,7 @@ class Discriminant(Kind):
         return odds
 
     def _normal_scores(self, rows: Table) -> NDArray[np.float64]:
+        rows = self.columns(rows)
         rank = np.empty(rows.shape)
         for i, grid in enumerate(self._grid):
             low, high = (np.searchsorted(grid, rows[:, i], side) for side in SIDES)
@@ -59,3 +66,19 @@ class Discriminant(Kind):
 
     def load(self, arrays: Mapping[str, Array]) -> None:
         self._grid, self._direction = arrays["grid"], arrays["direction"]
+
+
+@kinds.register("like-levels")
+class LikeLevels(Likeness):
+    """By context and edge features: who such things happen to, and how much is at stake."""
+
+    def columns(self, rows: Table) -> Table:
+        return self.table.levels(rows)
+
+
+@kinds.register("like-habits")
+class LikeHabits(Likeness):
+    """By relations and deviations: what is unlike the endpoints about it."""
+
+    def columns(self, rows: Table) -> Table:
+        return self.table.residuals(rows)
