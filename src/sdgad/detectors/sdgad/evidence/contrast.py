@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from torch import Tensor
+
 from sdgad.detectors.boosted import ExampleMaker, grow
 from sdgad.detectors.sdgad.evidence.base import Group, Lesson, kinds
 from sdgad.detectors.sdgad.evidence.boosted_kind import BoostedKind
@@ -21,6 +23,9 @@ class Contrast(BoostedKind):
         task = lesson.task
         normal = task.train[task.train_label != 1]
         maker = ExampleMaker(task, self.table, lesson.generator)
-        examples = maker.against_pseudo(normal[:: -(-len(normal) // MOST)])
-        judge = maker.against_pseudo(task.val[:: -(-len(task.val) // MOST)])
+        examples, judge = (maker.against_pseudo(_some(rows)) for rows in (normal, task.val))
         self._trees = grow(examples, judge, lesson.growth, lesson.seed)
+
+
+def _some(rows: Tensor) -> Tensor:
+    return rows[:: max(1, -(-len(rows) // MOST))]

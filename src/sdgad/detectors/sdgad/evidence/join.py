@@ -15,7 +15,7 @@ from sdgad.events.stream import Array
 from sdgad.metrics import mixture
 
 CONTRAST = 0.5  # of a density
-TRUST = 3.0  # labelled anomalies that have as much say as what needs none
+TRUST = 20.0  # labelled anomalies that have as much say as what needs none
 UNLABELLED_SHARES = (0.0, 0.15, 0.5, 0.85)
 CONTRASTS = (0.0, CONTRAST)
 BEST = 3  # of the short list, whose weights are averaged: validation anomalies are few
@@ -30,7 +30,7 @@ def joined(nats: Numbers, weights: Weights) -> Array:
 
 
 def by_rule(groups: Mapping[str, Group], labels: int) -> Weights:
-    """Without looking at a score: of m labelled anomalies, what needs no label has the share a = 3 / (3 + m), likeness in closed
+    """Without looking at a score: of m labelled anomalies, what needs no label has the share a = 20 / (20 + m), likeness in closed
     form 20 / (20 + m) of the rest where something learned from labels as well, and that what is left.
 
     Kinds of one group share its say evenly.
