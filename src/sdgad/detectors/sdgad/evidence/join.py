@@ -30,8 +30,8 @@ def joined(nats: Numbers, weights: Weights) -> Array:
 
 
 def by_rule(groups: Mapping[str, Group], labels: int) -> Weights:
-    """Without looking at a score: of m labelled anomalies, what needs no label has the share a = 20 / (20 + m), likeness in closed
-    form 20 / (20 + m) of the rest where something learned from labels as well, and that what is left.
+    """Without looking at a score: of m labelled anomalies, what needs no label has the share a = 20 / (20 + m), likeness in
+    closed form 20 / (20 + m) of the rest where something learned from labels as well, and that what is left.
 
     Kinds of one group share its say evenly.
     """
