@@ -60,3 +60,10 @@ def test_a_saved_model_has_all_kinds_and_the_same_scores_to_the_last_bit(tmp_pat
     assert isinstance(again, SDGAD)
     assert again._say == model._say
     np.testing.assert_array_equal(again.decision_function(TEST), model.decision_function(TEST))
+
+
+def test_a_validation_part_of_anomalies_alone_is_no_obstacle() -> None:
+    model = SDGAD(**SMALL).fit(TRAIN, val=VAL.with_columns(label=np.ones(len(VAL))))
+    scores = model.decision_function(TEST)
+    assert ((scores > 0) & (scores < 1)).all()
+    assert (auroc(TEST.label, scores) or 0) > 0.7

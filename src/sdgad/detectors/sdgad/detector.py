@@ -113,11 +113,12 @@ class SDGAD(LearnedDetector):
         groups = panel.groups(network)
         raw = [self._raw(reading, groups) for reading in (train, val)]
         normal = (task.val_label != 1).cpu().numpy()
+        normal |= not normal.any()  # all of validation is anomalous: better a wrong unit than none
         panel.fit_tails({name: value[normal] for name, value in raw[1].items()})
         train_nats, val_nats = map(panel.nats, raw)
         label = task.val_label.nan_to_num().cpu().numpy()
-        choose = labels > 0 and bool({"like", "known"} & set(groups.values())) and label.sum() >= FEW_LABELS
-        self._say = chosen(groups, label, val_nats) if choose else by_rule(groups, labels)
+        informed = labels > 0 and config.known and task.val_has_both_classes and label.sum() >= FEW_LABELS
+        self._say = chosen(groups, label, val_nats) if informed else by_rule(groups, labels)
         return -joined(train_nats, self._say), -joined(val_nats, self._say)
 
     def _lead(self, task: Task, train: Reading, val: Reading) -> tuple[Array, Array]:
