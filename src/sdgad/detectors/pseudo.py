@@ -50,7 +50,7 @@ class PseudoAnomalies:
 
     def __init__(self, index: HistoryIndex, pool: Tensor) -> None:
         self.index = index
-        self.pool = pool
+        self.pool = pool.contiguous()
         self.kinds: list[tuple[Kind, bool]] = [  # and whether donors are recent
             (self.other_destination, True),
             (self.other_time, False),
