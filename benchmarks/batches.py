@@ -9,7 +9,6 @@ the learning rate grows with the root of the batch. The part of the stream that 
 from __future__ import annotations
 
 import argparse
-import json
 from itertools import product
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import numpy as np
 import torch
 from cases import machine_name
 from detection import load
+from lines import tell
 from peers import FEATURES, usual_history
 
 import sdgad
@@ -66,11 +66,7 @@ def main() -> None:
     train, val, _ = with_features(load("wikipedia")).split()
     chosen = (text.split(",") for text in (given.encoder, given.batch, given.seeds))
     for encoder, batch, seed in product(*chosen):
-        line = json.dumps(fitted(train[-given.events :], val, encoder, int(batch), int(seed), given.epochs))
-        print(line, flush=True)
-        if given.out:
-            with given.out.open("a") as file:
-                file.write(line + "\n")
+        tell(fitted(train[-given.events :], val, encoder, int(batch), int(seed), given.epochs), given.out)
 
 
 if __name__ == "__main__":

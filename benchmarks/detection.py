@@ -10,12 +10,12 @@ payments0, payments1, … of the simulator. The protocol hides what a method mus
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
 from pathlib import Path
 
 import torch
+from lines import tell
 
 import sdgad
 from sdgad.configuration import parse_assignment
@@ -68,11 +68,7 @@ def main() -> None:
     protocol = sdgad.Protocol(given.setting, k=given.k, preset=given.preset)
     for dataset in given.datasets.split(","):
         for seed in map(int, given.seeds.split(",")):
-            line = json.dumps(run(dataset, given.detector, protocol, seed, options))
-            print(line, flush=True)
-            if given.out:
-                with given.out.open("a") as file:
-                    file.write(line + "\n")
+            tell(run(dataset, given.detector, protocol, seed, options), given.out)
 
 
 if __name__ == "__main__":

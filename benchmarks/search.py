@@ -10,10 +10,10 @@ labels are looked at. That is what a search may do, and a fit may not.
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
 from detection import METRICS, load
+from lines import tell
 
 import sdgad
 from sdgad.configuration import parse_assignment
@@ -55,12 +55,8 @@ def main() -> None:
     for dataset in given.datasets.split(","):
         for detector in given.detector.split(","):
             for seed in map(int, given.seeds.split(",")):
-                line = json.dumps({"note": given.note, **run(dataset, detector, protocol, seed, options)})
-                print(line, flush=True)
-                if given.out:
-                    given.out.parent.mkdir(parents=True, exist_ok=True)
-                    with given.out.open("a") as file:
-                        file.write(line + "\n")
+                found = run(dataset, detector, protocol, seed, options)
+                tell({"note": given.note, **found}, given.out)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ Features and labels are made up (cases.py).
 from __future__ import annotations
 
 import argparse
-import json
 import platform
 import statistics
 import time
@@ -28,6 +27,7 @@ from typing import Any
 import torch
 from arithmetic import TRAINING, forward_flops, matmul_rate, wait_for
 from cases import Case, Parts, add_options, cases, is_published, machine_name, make_stream
+from lines import tell
 from peers import Peer, find_peer
 
 import sdgad
@@ -180,11 +180,7 @@ def main() -> None:
     try:
         events = make_stream(given.stream, given.events, given.msg)
         for case in cases(given):
-            line = json.dumps(measured(case, events, given.steps))
-            print(line, flush=True)
-            if given.out:
-                with given.out.open("a") as file:
-                    file.write(line + "\n")
+            tell(measured(case, events, given.steps), given.out)
     except InputError as problem:
         raise SystemExit(str(problem)) from None
 

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from lines import tell
 
 import sdgad
 from sdgad.configuration import parse_assignment
@@ -61,11 +62,7 @@ def main() -> None:
             "torch": torch.__version__,
             "sdgad": sdgad.__version__,
         }
-    line = json.dumps(result)
-    print(line)
-    if given.out:
-        with given.out.open("a") as file:
-            file.write(line + "\n")
+    tell(result, given.out)
 
 
 def parse_options() -> argparse.Namespace:

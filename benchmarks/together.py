@@ -8,7 +8,6 @@ Every fit takes the same number of epochs, since how early one stops is another 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
 import time
@@ -17,6 +16,7 @@ from pathlib import Path
 import torch
 from cases import machine_name
 from detection import load
+from lines import tell
 
 import sdgad
 from sdgad.detectors.device import choose_device
@@ -59,16 +59,13 @@ def main() -> None:
         for count, held in times.items():
             held.append(seconds(events, given.detector, count, given.epochs))
     one, all_of_them = (min(held) for held in times.values())
-    line = json.dumps({
+    found = {
         "dataset": given.dataset, "detector": given.detector, "seeds": given.seeds, "epochs": given.epochs,
         "one": round(one, 2), "together": round(all_of_them, 2), "ratio": round(all_of_them / one, 3),
         "machine": machine_name(choose_device("auto")), "cores": os.cpu_count(),
         "python": platform.python_version(), "torch": torch.__version__, "sdgad": sdgad.__version__,
-    })  # fmt: skip
-    print(line, flush=True)
-    if given.out:
-        with given.out.open("a") as file:
-            file.write(line + "\n")
+    }  # fmt: skip
+    tell(found, given.out)
 
 
 if __name__ == "__main__":

@@ -238,8 +238,8 @@ CARES = [
     ),
     Care(
         34, "1 taken for normal", "detectors/boosted.py",
-        "return Examples(self.table.rows(self.task.index, rows), (label == 1).cpu().numpy())",
-        "return Examples(self.table.rows(self.task.index, rows), (label != 1).cpu().numpy())",
+        "return LabelledRows(self.table.rows(self.task.index, rows), (label == 1).cpu().numpy())",
+        "return LabelledRows(self.table.rows(self.task.index, rows), (label != 1).cpu().numpy())",
         f"{_EVALUATION}anomalies_score_higher_than_normals",
     ),
     Care(

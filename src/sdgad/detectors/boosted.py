@@ -33,7 +33,7 @@ class Growth:
 
 
 @dataclass(frozen=True, eq=False)
-class Examples:
+class LabelledRows:
     """Rows to tell apart."""
 
     table: Array
@@ -41,25 +41,25 @@ class Examples:
 
 
 @dataclass(frozen=True, eq=False)
-class ExampleMaker:
+class RowMaker:
     """Rows of a task to tell apart."""
 
     task: Task
     table: EventTable
     generator: torch.Generator
 
-    def labelled(self, rows: Tensor, label: Tensor) -> Examples:
+    def labelled(self, rows: Tensor, label: Tensor) -> LabelledRows:
         """Events by their labels; an unknown one counts as normal."""
-        return Examples(self.table.rows(self.task.index, rows), (label == 1).cpu().numpy())
+        return LabelledRows(self.table.rows(self.task.index, rows), (label == 1).cpu().numpy())
 
-    def against_pseudo(self, rows: Tensor) -> Examples:
+    def against_pseudo(self, rows: Tensor) -> LabelledRows:
         """Events, and as many pseudo-anomalies made from them."""
         index = self.task.index
         made = self.table.made(index, PseudoAnomalies(index, rows).draw(rows, self.generator))
         anomalous = np.repeat([False, True], [len(rows), len(made)])
-        return Examples(np.concatenate([self.table.rows(index, rows), made]), anomalous)
+        return LabelledRows(np.concatenate([self.table.rows(index, rows), made]), anomalous)
 
-    def contrast(self) -> Examples:
+    def contrast(self) -> LabelledRows:
         """Training normals against pseudo-anomalies and the few real ones, each of which counts many times."""
         task = self.task
         real = task.train_label == 1
@@ -67,12 +67,12 @@ class ExampleMaker:
         few = self.table.rows(task.index, task.train[real]) if real.any() else examples.table[:0]
         # copies, because weights make scikit-learn's binning slow
         copies = np.repeat(few, max(1, int((~real).sum()) // max(1, len(few))), axis=0)
-        return Examples(
+        return LabelledRows(
             np.concatenate([examples.table, copies]),
             np.append(examples.anomalous, np.ones(len(copies), bool)),
         )
 
-    def judge(self, few: bool) -> Examples | None:
+    def judge(self, few: bool) -> LabelledRows | None:
         """What the number of trees is chosen on: validation by its labels, or against pseudo-anomalies where the
         trees learn from such; a classifier without both classes in validation has no judge."""
         task = self.task
@@ -81,7 +81,7 @@ class ExampleMaker:
         return self.against_pseudo(task.val) if few else None
 
 
-def grow(examples: Examples, judge: Examples | None, growth: Growth, seed: int) -> BoostedTrees:
+def grow(examples: LabelledRows, judge: LabelledRows | None, growth: Growth, seed: int) -> BoostedTrees:
     """As many trees as the judge likes best; growth doubles while the best lies in the last third."""
     model = _classifier(growth, len(examples.table), seed)
     count = min(FIRST_ROUND, growth.most)

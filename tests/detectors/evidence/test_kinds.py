@@ -9,7 +9,7 @@ from scipy import stats
 from sklearn.ensemble import IsolationForest
 
 from sdgad.detectors.baselines.isolation_forest import IsolationForestDetector
-from sdgad.detectors.boosted import ExampleMaker, Growth
+from sdgad.detectors.boosted import Growth, RowMaker
 from sdgad.detectors.event_table import EventTable
 from sdgad.detectors.sdgad.evidence.base import Kind, Lesson, kinds
 from sdgad.detectors.sdgad.evidence.ellipse import RIDGE, Ellipse
@@ -145,7 +145,7 @@ def test_trees_learn_from_labels_and_the_contrast_from_pseudo_anomalies(
     labelled: tuple[EventTable, Lesson],
 ) -> None:
     table, lesson = labelled
-    maker = ExampleMaker(lesson.task, table, torch.Generator().manual_seed(1))
+    maker = RowMaker(lesson.task, table, torch.Generator().manual_seed(1))
     made = maker.against_pseudo(lesson.task.val)
     contrast = fitted("contrast", labelled).raw(made.table)
     assert (auroc(made.anomalous.astype(float), contrast) or 0) > 0.8

@@ -11,7 +11,7 @@ import torch
 
 from sdgad.configuration import option
 from sdgad.detectors.baselines.table_detector import TableConfig, TableDetector
-from sdgad.detectors.boosted import ExampleMaker, Growth, grow
+from sdgad.detectors.boosted import Growth, RowMaker, grow
 from sdgad.detectors.config import DetectorConfig
 from sdgad.detectors.pseudo import FEW_LABELS
 from sdgad.detectors.registry import detectors
@@ -70,7 +70,7 @@ class Boosting(TableDetector):
         """An epoch is one tree."""
         generator = torch.Generator().manual_seed(self.config.seed)
         few = int((task.train_label == 1).sum()) < FEW_LABELS
-        maker = ExampleMaker(task, self.table, generator)
+        maker = RowMaker(task, self.table, generator)
         examples = maker.contrast() if few else maker.labelled(task.train, task.train_label)
         self._trees = grow(examples, maker.judge(few), self.config.growth(task.epochs), self.config.seed)
         return self._score_both(task)

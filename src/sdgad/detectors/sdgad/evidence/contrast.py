@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from sdgad.detectors.boosted import ExampleMaker, grow
+from sdgad.detectors.boosted import RowMaker, grow
 from sdgad.detectors.sdgad.evidence.base import Group, Lesson, kinds
 from sdgad.detectors.sdgad.evidence.boosted_kind import BoostedKind
 
@@ -22,7 +22,7 @@ class Contrast(BoostedKind):
     def fit(self, lesson: Lesson) -> None:
         task = lesson.task
         normal = task.train[task.train_label != 1]
-        maker = ExampleMaker(task, self.table, lesson.generator)
+        maker = RowMaker(task, self.table, lesson.generator)
         examples, judge = (maker.against_pseudo(_some(rows)) for rows in (normal, task.val))
         self._trees = grow(examples, judge, lesson.growth, lesson.seed)
 

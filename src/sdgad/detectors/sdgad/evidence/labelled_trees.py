@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sdgad.detectors.boosted import Examples, grow
+from sdgad.detectors.boosted import LabelledRows, grow
 from sdgad.detectors.pseudo import FEW_LABELS
 from sdgad.detectors.sdgad.evidence.base import Group, Lesson, kinds
 from sdgad.detectors.sdgad.evidence.boosted_kind import BoostedKind
@@ -26,5 +26,5 @@ class LabelledTrees(BoostedKind):
         task = lesson.task
         judge = None
         if task.val_has_both_classes:
-            judge = Examples(lesson.val, np.asarray((task.val_label == 1).cpu()))
-        self._trees = grow(Examples(lesson.train, lesson.anomalous), judge, lesson.growth, lesson.seed)
+            judge = LabelledRows(lesson.val, np.asarray((task.val_label == 1).cpu()))
+        self._trees = grow(LabelledRows(lesson.train, lesson.anomalous), judge, lesson.growth, lesson.seed)
