@@ -55,7 +55,7 @@ def test_a_row_is_context_edge_features_and_habits_of_real_and_hypothetical_even
     table = supervised.table.rows(index, rows)
     assert table.dtype == np.float32
     found = habits(index.rows(rows, supervised.config.history), supervised.window_shape.phases)
-    residuals = [found.relations, found.deviations, found.surprises]
+    residuals = [found.relations, found.deviations, found.surprises, found.circles]
     np.testing.assert_array_equal(table, np.hstack([index.stored_context(rows), index.msg(rows), *residuals]))
     pseudo = PseudoAnomalies(index, rows)
     same = pseudo.other_time(rows, rows)  # an event at its own time is itself

@@ -39,7 +39,7 @@ def test_every_column_has_a_name_of_its_own(context: bool) -> None:
     index = index_of(context=context)
     found = habits(index.rows(torch.arange(COUNT), HISTORY), index.shape(HISTORY).phases)
     names = names_of(context=context)
-    for kind in ("relations", "deviations", "surprises"):
+    for kind in ("relations", "deviations", "surprises", "circles"):
         held = getattr(names, kind)
         assert getattr(found, kind).shape == (COUNT, len(held))
         assert len(set(held)) == len(held)
@@ -66,6 +66,21 @@ def test_deviations_and_surprises_are_those_of_a_loop_over_all_events() -> None:
                 assert found.deviations[k, here] == pytest.approx(apart, abs=1e-4)
                 want = apart / np.hypot(spread, LEAST_SPREAD)
                 assert found.surprises[k, there] == pytest.approx(want, abs=1e-3)
+
+
+def test_circles_are_those_of_sets_of_past_partners() -> None:
+    index = index_of()
+    found = habits(index.rows(torch.arange(COUNT), HISTORY), 4).circles.expm1().round()
+    for k in range(COUNT):
+        partners = []
+        for node in (SRC[k], DST[k]):
+            past = past_of(node, k)
+            partners.append([DST[e] if SRC[e] == node else SRC[e] for e in past])
+        of_src, of_dst = partners
+        common = [sum(one in of_dst for one in of_src), sum(one in of_src for one in of_dst)]
+        meetings = [of_src.count(DST[k]), of_dst.count(SRC[k])]
+        if SRC[k] != DST[k]:
+            assert found[k].tolist() == [*common, *meetings]
 
 
 def test_relations_are_differences_of_the_logarithms_that_they_name() -> None:

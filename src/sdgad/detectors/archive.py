@@ -158,24 +158,29 @@ class Archive:
     ) -> Array:
         """Scores of events that follow the log, by a state that stands at its end and is left there.
 
-        Late events, and those that the log holds already, stand in the middle of it: there a state that remembers has to
-        begin `anew`. Windows hold at most `most` events.
+        Late events, and those that the log holds already, stand in the middle of it: there a state that needs its events in order
+        has to begin `anew`. Windows hold at most `most` events.
         """
         new = arrivals.log
         if len(new) == 0:
             return np.empty(0)
-        if _late(new, self.newest):
-            log, place = self._joined(new, after=self.fitted_until)
-            index = view.index(log, self.border.clock)
-            if not state.remembers:
-                return self._by_index(index, log.t, place, state, state.all_through, view, most)
-            state = anew()
-            every = np.arange(len(log))
-            return self._by_index(index, log.t, every, state, state.all_through, view, most)[place]
         if not state.remembers:
-            return self._go_on(new, state, state.all_through, view, most)
+            return self._scored(new, state, view, most)
+        if state.in_order and _late(new, self.newest):
+            log, place = self._joined(new, after=self.fitted_until)
+            index, state, every = view.index(log, self.border.clock), anew(), np.arange(len(log))
+            return self._by_index(index, log.t, every, state, state.all_through, view, most)[place]
         with self._guard, state.trial():
+            return self._scored(new, state, view, most)
+
+    def _scored(self, new: EventLog, state: OwnState, view: View, most: int) -> Array:
+        """Scores of events that follow the log or, late ones among them, stand in the middle of it."""
+        if not _late(new, self.newest):
             return self._go_on(new, state, state.all_through, view, most)
+        log, place = self._joined(new, after=self.fitted_until)
+        return self._by_index(
+            view.index(log, self.border.clock), log.t, place, state, state.all_through, view, most
+        )
 
     def advanced(
         self, arrivals: Arrivals, state: OwnState, anew: Callable[[], OwnState], view: View, most: int
@@ -188,14 +193,16 @@ class Archive:
                 moved.enter(window)
             return np.empty(0)
 
-        if _late(new, self.newest):
-            log, _ = self.log.joined(new)[:2]
+        late = _late(new, self.newest)
+        if not (late and state.in_order):
+            with self._guard:
+                moved.load(state.arrays())
+        if late:
+            log, place = self.log.joined(new)[:2]
             index = view.index(log, self.border.clock)
-            self._by_index(index, log.t, np.arange(len(log)), moved, enter, view, most)
-            return moved
-        with self._guard:
-            moved.load(state.arrays())
-        if len(new):
+            place = np.arange(len(log)) if state.in_order else place
+            self._by_index(index, log.t, place, moved, enter, view, most)
+        elif len(new):
             self._go_on(new, moved, enter, view, most)
         return moved
 

@@ -222,7 +222,7 @@ class Detector(Saving):
         if (
             self._fitted
             and self.keeps_log
-            and self._state.remembers
+            and self._state.in_order
             and self.config.retention != before.retention
         ):
             self.config = before

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from sdgad.detectors.pseudo import PseudoEvents
-from sdgad.history.habits import habits
+from sdgad.history.habits import CIRCLES, habits
 from sdgad.history.index import HistoryIndex
 from sdgad.history.window import Window, WindowShape
 
@@ -21,7 +21,7 @@ AT_ONCE = 8192  # events whose past is looked up together
 
 @dataclass(frozen=True)
 class EventTable:
-    """Context features, edge features and, with a history to take them from, habit residuals of all three kinds."""
+    """Context features, edge features and, with a history to take them from, habit residuals of all four kinds."""
 
     shape: WindowShape
 
@@ -30,7 +30,7 @@ class EventTable:
         parts = [window.context, window.msg]
         if self.shape.history:
             found = habits(window, self.shape.phases)
-            parts += [found.relations, found.deviations, found.surprises]
+            parts += [found.relations, found.deviations, found.surprises, found.circles]
         table: Table = torch.cat(parts, 1).cpu().numpy()
         return table
 
@@ -43,7 +43,7 @@ class EventTable:
         """Relations and deviations alone: the columns that do not drift, in the units of context and edge features."""
         shape = self.shape
         start = shape.context + shape.msg
-        found: Table = table[:, start : table.shape[1] - 2 * start]
+        found: Table = table[:, start : table.shape[1] - 2 * start - len(CIRCLES)]
         return found
 
     def rows(self, index: HistoryIndex, rows: Tensor) -> Table:

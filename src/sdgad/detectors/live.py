@@ -195,18 +195,17 @@ class LiveScorer:
         """Scores of events that enter the detector's own state."""
         if not self._state.pads:
             return self._state.through(window.to(self._device))
-        scores = self._score(window)
-        if self._state.remembers:
-            self._state.enter(window.to(self._device))
-        return scores
+        return self._state.padded_through(window.to(self._device), self._shape(window))
 
     def _score(self, window: Window) -> Array:
         """Scores of at most as many events as the largest shape has; always one of a few shapes, so that no
         event pays for preparing a new one."""
         if not self._state.pads:
             return self._state.score(window.to(self._device))
-        size = next(shape for shape in SHAPES if shape >= len(window))
-        return self._state.score(window.padded(size).to(self._device))[: len(window)]
+        return self._state.score(window.padded(self._shape(window)).to(self._device))[: len(window)]
+
+    def _shape(self, window: Window) -> int:
+        return next(shape for shape in SHAPES if shape >= len(window))
 
     def _warm_up(self) -> None:
         if self._state.pads:

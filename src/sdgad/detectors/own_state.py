@@ -16,11 +16,13 @@ class OwnState(State[Window]):
     """A State that scores. Offline scoring, live scoring, snapshots and the model folder treat all detectors through it.
 
     Windows come in order of the stream, on the detector's device, and never reach over one of the state's `cuts`. `remembers`:
-    whether scores depend on what entered. `pads`: whether `score` may be given rows of nobody after the others, so that a live
-    scorer shows the model batches of a few shapes only.
+    whether scores depend on what entered. `in_order`: whether every event must enter at its place in the stream, so that the
+    state begins anew where late ones are put in; another takes them as they come. `pads`: whether `score` may be given rows of
+    nobody after the others, so that a live scorer shows the model batches of a few shapes only.
     """
 
     remembers: ClassVar[bool] = True
+    in_order: bool = True
     pads: ClassVar[bool] = True
 
     @abstractmethod
@@ -33,6 +35,13 @@ class OwnState(State[Window]):
         self.enter(window)
         return scores
 
+    def padded_through(self, window: Window, size: int) -> Array:
+        """The same, the model being shown a batch of this size."""
+        scores = self.score(window.padded(size))[: len(window)]
+        if self.remembers:
+            self.enter(window)
+        return scores
+
     def all_through(self, windows: Iterable[Window]) -> Array:
         """The same of several Windows, one after the other."""
         return np.concatenate([self.through(window) for window in windows])
@@ -42,6 +51,7 @@ class Stateless(Nothing, OwnState):
     """Of a detector whose scores are a function of the Window alone; `score` gives those of one Window after the other."""
 
     remembers = False
+    in_order = False
 
     def __init__(self, score: Callable[[Iterable[Window]], Array]) -> None:
         self._score = score

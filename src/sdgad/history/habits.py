@@ -38,6 +38,9 @@ _AS_THEY_ARE = (
     "new src", "new dst", "new pair", "partners per event src", "partners per event dst", "pair share of src",
     "pair share of dst",
 )  # fmt: skip
+CIRCLES = (
+    "common partners of src", "common partners of dst", "meetings in the past of src", "meetings in the past of dst",
+)  # fmt: skip
 _LEFT = torch.tensor([_AT[left] for _, left, _ in _RATIOS])
 _RIGHT = torch.tensor([_AT[right] for _, _, right in _RATIOS])
 _PLAIN = torch.tensor([_AT[name] for name in _AS_THEY_ARE])
@@ -47,18 +50,21 @@ _SPACING = slice(9, 11)  # of the ratios
 
 @dataclass(frozen=True)
 class Habits:
-    """Three kinds of residuals of B events.
+    """Four kinds of residuals of B events.
 
     `relations` are log-ratios inside the context: this gap against the last ten, this hour against the week, the gap against the
     mean spacing; flags of a first time and shares, which are ratios already. `deviations` are every context and edge feature,
     minus its mean over the past events of the source, then of the destination, then (edge features and phases) of the source
     with this very destination; 0 where there are none. `surprises` are those of source and destination over the endpoint's
-    own spread √(variance + 0.2²).
+    own spread √(variance + 0.2²). `circles` say how much the two endpoints share: log(1 + n), with n of the source's past events
+    those with a partner of the destination, and of the destination's those with a partner of the source; of either's those with
+    the other.
     """
 
     relations: Tensor  # [B, 20], [B, 0] without context
     deviations: Tensor  # [B, 2 (C + d) + d + phases]
     surprises: Tensor  # [B, 2 (C + d)]
+    circles: Tensor  # [B, 4]
 
 
 def habits(window: Window, phases: int) -> Habits:
@@ -72,6 +78,7 @@ def habits(window: Window, phases: int) -> Habits:
         relations(window.context),
         torch.cat([apart.flatten(1), _habitual(window, phases)[:, 2]], 1),
         (apart / (variance + LEAST_SPREAD**2).sqrt()).flatten(1),
+        circles(window),
     )
 
 
@@ -84,6 +91,15 @@ def relations(context: Tensor) -> Tensor:
     return torch.cat(
         [ratio, context.index_select(1, gaps) - ratio[:, _SPACING], context.index_select(1, plain)], 1
     )
+
+
+def circles(window: Window) -> Tensor:
+    """`[B, 4]`: common partners, seen from the source and from the destination; meetings of the two, likewise."""
+    ends, partners, there = window.node, window.past_node, window.mask
+    same = (partners[:, 0, :, None] == partners[:, 1, None, :]) & there[:, 0, :, None] & there[:, 1, None, :]
+    met = (partners == ends.flip(1)[:, :, None]) & there
+    found = torch.stack([same.any(2).sum(1), same.any(1).sum(1), met[:, 0].sum(1), met[:, 1].sum(1)], 1)
+    return found.to(window.msg.dtype).log1p()
 
 
 def deviations(window: Window, phases: int) -> Tensor:
@@ -117,6 +133,7 @@ class HabitNames:
     relations: tuple[str, ...]
     deviations: tuple[str, ...]
     surprises: tuple[str, ...]
+    circles: tuple[str, ...]
 
     @classmethod
     def of(cls, context: Sequence[str], features: Sequence[str]) -> HabitNames:
@@ -131,4 +148,5 @@ class HabitNames:
             (*ratios, *against_spacing, *_AS_THEY_ARE) if context else (),
             tuple(f"{name}, against habit" for name in (*ends, *pair)),
             tuple(f"{name}, in spreads" for name in ends),
+            CIRCLES,
         )

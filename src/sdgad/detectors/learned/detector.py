@@ -180,7 +180,7 @@ class LearnedDetector(Detector):
         scores = self._finish(task, reader)
         if reader.memory is not None:
             self._state = self._new_state()
-            self._state.load(reader.memory.arrays())
+            self._state.load({**self._state.arrays(), **reader.memory.arrays()})
         return scores
 
     def _start(self, task: Task) -> None:
@@ -205,13 +205,19 @@ class LearnedDetector(Detector):
 
     # ------------------------------------------------------------------ score
     def _new_state(self) -> OwnState:
-        if not self.needs.memory:
-            return Stateless(self._score_windows)
+        return self._state_of(type(self)._score_windows)
+
+    def _state_of(self, numbers: Callable[[Any, Iterable[Window]], Array]) -> OwnState:
+        """A state that says such numbers of Windows, with the memory of the encoder if it has one."""
         as_it_is = copy.copy(self)  # a later fit of the detector is none of the state's business
         for name in ("_archive", "_state"):
             as_it_is.__dict__.pop(name, None)
+        if not self.needs.memory:
+            return Stateless(lambda windows: numbers(as_it_is, windows))
         device = choose_device(self.config.device)
-        return MemoryState(self.needs, self._commit_rule(), as_it_is._score_window, device)
+        return MemoryState(
+            self.needs, self._commit_rule(), lambda window: numbers(as_it_is, [window]), device
+        )
 
     def _move_to(self, device: torch.device) -> None:
         self._model = copy.deepcopy(self._model).to(device)  # copies of the detector keep theirs

@@ -54,7 +54,7 @@ class Reader:
         else:
             self.memory.reset()
             first = int(rows[0])
-            cuts = self.memory.cuts(self._seconds(torch.arange(first + len(rows)))) - first
+            cuts = self.memory.cuts(self.seconds(torch.arange(first + len(rows)))) - first
             lengths = np.diff([0, *cuts[cuts > 0].tolist(), len(rows)]).tolist()
         return [min(size, length - i) for length in lengths for i in range(0, length, size)]
 
@@ -99,13 +99,14 @@ class Reader:
         return nullcontext() if self.memory is None else self.memory.trial()
 
     def _walk(self, memory: NodeMemory, rows: Tensor, most: int) -> Iterator[Tensor]:
-        for part in stretches(memory, self._seconds(rows), most):
+        for part in stretches(memory, self.seconds(rows), most):
             window = self.task.view.rows(self.task.index, rows[part])
             memory.move_on(window)
             yield rows[part]
             memory.enter(window)
 
-    def _seconds(self, rows: Tensor) -> Array:
+    def seconds(self, rows: Tensor) -> Array:
+        """When these events happened, since the first of the stream."""
         t = self.task.log.t
         return self.task.border.seconds(t[rows.cpu().numpy()], t[0])
 

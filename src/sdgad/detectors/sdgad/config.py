@@ -41,6 +41,11 @@ class SDGADConfig(LearnedConfig):
     known: bool = option(True, "switch: evidence of known anomalies: a second centre, trees, a closed form")
     habits: bool = option(True, "switch: evidence from habit residuals beside that of the network")
     floods: bool = option(True, "switch: evidence of counts beyond what people do")
+    local: bool = option(True, "switch: evidence measured by the last 4,000 ordinary events")
+    without: tuple[str, ...] = option(
+        (),
+        "kinds of evidence that are left out: flow, odds, forest, ellipse, contrast, like-levels, like-habits, trees, floods",
+    )
     trees: int = option(
         200, "most boosted trees of a kind of evidence that has such; validation stops earlier"
     )
@@ -62,7 +67,13 @@ class SDGADConfig(LearnedConfig):
         "calibrated", "0.5 at the learned boundary, or 1 − exp(ℓ)"
     )
 
-    before: ClassVar[Mapping[str, Any]] = {"habits": False, "floods": True, "trees": 200}
+    before: ClassVar[Mapping[str, Any]] = {
+        "habits": False,
+        "floods": True,
+        "local": False,
+        "without": (),
+        "trees": 200,
+    }
     paper: ClassVar[Mapping[str, Any]] = PAPER
     paper_by_dataset: ClassVar[Mapping[str, Mapping[str, Any]]] = PAPER_BY_DATASET
     ranges: ClassVar[Ranges] = (
@@ -89,4 +100,4 @@ class SDGADConfig(LearnedConfig):
             "like-habits": self.known, "trees": self.known,
             "floods": self.floods,
         }  # fmt: skip
-        return [name for name, wanted in switches.items() if wanted]
+        return [name for name, wanted in switches.items() if wanted and name not in self.without]

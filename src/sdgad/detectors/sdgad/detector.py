@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,16 +18,20 @@ from sdgad.detectors.learned.detector import LearnedDetector
 from sdgad.detectors.learned.examples import Examples
 from sdgad.detectors.learned.reader import Reader
 from sdgad.detectors.learned.selection import Validation
+from sdgad.detectors.own_state import OwnState
 from sdgad.detectors.pseudo import FEW_LABELS
 from sdgad.detectors.registry import detectors
 from sdgad.detectors.sdgad.config import SDGADConfig
 from sdgad.detectors.sdgad.evidence.base import Group, Lesson
 from sdgad.detectors.sdgad.evidence.join import Weights, by_rule, chosen, joined
 from sdgad.detectors.sdgad.evidence.panel import Numbers, Panel
+from sdgad.detectors.sdgad.evidence.recent import Recent
+from sdgad.detectors.sdgad.local_state import LocalState
 from sdgad.detectors.sdgad.model import Evidence, Join, SDGADModel
 from sdgad.detectors.sdgad.selection import JOINS, UNLABELLED, Selection
 from sdgad.detectors.task import FitScores, Task
 from sdgad.events.stream import Array
+from sdgad.history.needs import Needs
 from sdgad.history.window import Window, WindowShape
 from sdgad.metrics import best_f1_threshold, mixture
 
@@ -71,6 +75,7 @@ class SDGAD(LearnedDetector):
     _model: SDGADModel
     _table: EventTable
     _panel: Panel | None
+    _recent: Recent | None  # at the end of validation; None where evidence is not measured locally
     _say: Weights
 
     # ------------------------------------------------------------------ learn
@@ -96,9 +101,16 @@ class SDGAD(LearnedDetector):
         self._model.fit_units(train.network.take(task.train_label != 1))
         val = self._reading(reader.windows(task.val, self.score_rows))
         self._panel, self._join = None, UNLABELLED
+        self._recent = None
         weigh = self._weigh if self.config.kinds else self._lead
         train_ell, val_ell = weigh(task, train, val)
+        if self.config.local and self._panel is not None:
+            start = Recent.start(-val_ell)
+            measured, self._recent = start.after(-val_ell, reader.seconds(task.val))
+            val_ell = -measured
         self._set_score(task, train_ell, val_ell)
+        if self._recent is not None:
+            self._state = self._new_state()
         return self._score_map(train_ell), self._score_map(val_ell)
 
     def _weigh(self, task: Task, train: Reading, val: Reading) -> tuple[Array, Array]:
@@ -110,6 +122,7 @@ class SDGAD(LearnedDetector):
         network: dict[str, Group] = {"flow": "density"}
         if self._model.known is not None and labels >= FEW_LABELS:  # against pseudo-anomalies trees see more
             network["odds"] = "known"
+        network = {name: group for name, group in network.items() if name not in config.without}
         groups = panel.groups(network)
         raw = [self._raw(reading, groups) for reading in (train, val)]
         normal = (task.val_label != 1).cpu().numpy()
@@ -166,7 +179,9 @@ class SDGAD(LearnedDetector):
     def _raw(self, reading: Reading, names: Collection[str]) -> Numbers:
         """Of all kinds that have a say, those of the network among them."""
         assert self._panel is not None
-        numbers = {"flow": -reading.network.ell.double().cpu().numpy()}
+        numbers = {}
+        if "flow" in names:
+            numbers["flow"] = -reading.network.ell.double().cpu().numpy()
         if "odds" in names and reading.network.odds is not None:
             numbers["odds"] = reading.network.odds.double().cpu().numpy()
         return {**self._panel.raw(reading.rows), **numbers}
@@ -175,15 +190,34 @@ class SDGAD(LearnedDetector):
         joined_ell: Array = self._model.join(evidence, join).cpu().numpy()
         return joined_ell
 
-    def _score_windows(self, windows: Iterable[Window]) -> Array:
+    def _ell_of_windows(self, windows: Iterable[Window]) -> Array:
+        """What the score is a function of, before it is measured by recent events: log p, or minus the sum of nats."""
         reading = self._reading(windows)
         if self._panel is None:
-            return self._score_map(self._joined_ell(reading.network, self._join))
-        return self._score_map(-joined(self._panel.nats(self._raw(reading, self._say)), self._say))
+            return self._joined_ell(reading.network, self._join)
+        return -joined(self._panel.nats(self._raw(reading, self._say)), self._say)
+
+    def _nats_of_windows(self, windows: Iterable[Window]) -> Array:
+        return -self._ell_of_windows(windows)
+
+    def _score_windows(self, windows: Iterable[Window]) -> Array:
+        return self._score_map(self._ell_of_windows(windows))
+
+    def _new_state(self) -> OwnState:
+        if self._recent is None:
+            return super()._new_state()
+        score = self._score_map
+        return LocalState(self._state_of(SDGAD._nats_of_windows), self._recent, lambda nats: score(-nats))
+
+    @property
+    def needs(self) -> Needs:  # type: ignore[override]
+        needs = super().needs
+        return replace(needs, time=True) if self.config.local and self.config.kinds else needs
 
     # ------------------------------------------------------------------ files
     def _weights(self) -> dict[str, Array]:
         evidence = {} if self._panel is None else self._panel.arrays()
+        evidence |= {} if self._recent is None else self._recent.arrays()
         return {**super()._weights(), **{EVIDENCE + name: array for name, array in evidence.items()}}
 
     def _calibration(self) -> dict[str, Any]:
@@ -198,8 +232,13 @@ class SDGAD(LearnedDetector):
         super()._restore({name: weights[name] for name in weights.keys() - evidence.keys()}, calibration)
         self._join = Join(**calibration["join"])
         self._score_map = score_from_json(calibration["score"])
-        self._panel, self._table = None, EventTable(self.window_shape)
+        self._panel, self._table, self._recent = None, EventTable(self.window_shape), None
+        evidence = {name.removeprefix(EVIDENCE): array for name, array in evidence.items()}
+        if "recent.plain" in evidence:
+            self._recent = Recent.from_arrays(evidence)
         if "kinds" in calibration:
             self._panel = Panel(self._table, calibration["kinds"])
-            self._panel.load({name.removeprefix(EVIDENCE): array for name, array in evidence.items()})
+            self._panel.load(
+                {name: array for name, array in evidence.items() if not name.startswith("recent.")}
+            )
             self._say = {str(name): float(weight) for name, weight in calibration["say"].items()}

@@ -1,0 +1,116 @@
+"""Recent: what is usual changes with the stream, so nats are measured by the last ordinary events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from sdgad.events.stream import Array
+
+REACH = 4000  # ordinary events that are looked back on
+BLOCK = 256  # events that are measured alike, at least
+HIGH = 0.9  # the quantile that is compared: high enough to matter for alarms, low enough to be known well
+ORDINARY = 0.99  # the quantile of validation events from which an event is not ordinary
+FEWEST = 100  # ordinary events that say anything
+MOST = 4.0  # times by which nats may grow or shrink
+BLOCKS = 1 << 16  # that late events may belong to; of older ones nothing is known
+SERIES = ("ordinary", "waiting", "since", "scales")
+NOTHING: Array = np.empty(0)
+
+
+@dataclass(frozen=True)
+class Ruler:
+    """What validation events, as far as they are ordinary, led to expect of Σ w · nats."""
+
+    usual: float  # their 90% quantile
+    limit: float  # where what is ordinary ends
+
+    @classmethod
+    def fit(cls, nats: Array) -> Self:
+        """From those of validation events."""
+        limit = float(np.quantile(nats, ORDINARY))
+        return cls(float(np.quantile(nats[nats <= limit], HIGH)), limit)
+
+
+@dataclass(frozen=True, eq=False)
+class Recent:
+    """The last 4,000 ordinary events, those that wait for their block to be full, and how events were measured so far.
+
+    An event of n nats is measured as n · usual / now, with `usual` the 90% quantile of ordinary validation events and `now` that
+    of the last ordinary ones: where a stream drifts, as many events stand out as before. Blocks end where 256 events wait and
+    time moves on, whatever the batches. What is measured beyond the 99% quantile of validation is not ordinary and never counts:
+    an attack, however long it lasts, does not become usual. Late events are measured as those of their time were.
+    """
+
+    ruler: Ruler
+    ordinary: Array  # nats, oldest first
+    waiting: Array  # nats of the open block
+    newest: float  # seconds, of the last event
+    since: Array  # seconds at which blocks began, oldest first
+    scales: Array  # usual / now in each; before the first it was 1
+
+    @classmethod
+    def start(cls, nats: Array) -> Self:
+        """Before the first of these validation events: they themselves are all that is known of what is usual."""
+        ruler = Ruler.fit(nats)
+        ordinary = nats[nats <= ruler.limit][:REACH]
+        return cls(ruler, ordinary, NOTHING, -np.inf, NOTHING, NOTHING)
+
+    def after(self, nats: Array, seconds: Array) -> tuple[Array, Recent]:
+        """Nats of events that come next, at these times, as they are measured; and what is recent after them."""
+        late = int(np.searchsorted(seconds, self.newest))
+        block = np.searchsorted(self.since, seconds[:late], "right")
+        measured = np.empty(len(nats))
+        measured[:late] = np.append(1.0, self.scales)[block] * nats[:late]
+        moves = np.flatnonzero(seconds != np.append(self.newest, seconds[:-1]))
+        recent, start = self, late
+        while start < len(nats):
+            if seconds[start] != recent.newest and (len(recent.waiting) >= BLOCK or not len(recent.since)):
+                recent = recent._moved_on(float(seconds[start]))
+            full = start + max(1, BLOCK - len(recent.waiting))
+            later = np.searchsorted(moves, full)
+            stop = int(moves[later]) if later < len(moves) else len(nats)
+            measured[start:stop] = recent.scales[-1] * nats[start:stop]
+            waiting = np.concatenate([recent.waiting, nats[start:stop]])
+            recent = replace(recent, waiting=waiting, newest=float(seconds[stop - 1]))
+            start = stop
+        return measured, recent
+
+    def _moved_on(self, seconds: float) -> Recent:
+        """A new block begins then, and the events of the last one count."""
+        ordinary = self.ordinary
+        if len(self.waiting):
+            kept = self.waiting[self.scales[-1] * self.waiting <= self.ruler.limit]
+            ordinary = np.concatenate([ordinary, kept])[-REACH:]
+        scale = 1.0
+        if len(ordinary) >= FEWEST and self.ruler.usual > 0:
+            now = float(np.quantile(ordinary, HIGH))
+            scale = float(np.clip(self.ruler.usual / max(now, 1e-12), 1 / MOST, MOST))
+        return replace(
+            self,
+            ordinary=ordinary,
+            waiting=NOTHING,
+            since=np.append(self.since, seconds)[-BLOCKS:],
+            scales=np.append(self.scales, scale)[-BLOCKS:],
+        )
+
+    # ------------------------------------------------------------------ files
+    def arrays(self) -> dict[str, Array]:
+        """By names that begin with `recent.`."""
+        plain = np.array([self.ruler.usual, self.ruler.limit, self.newest])
+        return {"recent.plain": plain, **{f"recent.{name}": getattr(self, name) for name in SERIES}}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Any]) -> Self:
+        """The inverse of `arrays`."""
+        plain = np.array(arrays["recent.plain"], np.float64)
+        series = {name: np.array(arrays[f"recent.{name}"], np.float64) for name in SERIES}
+        if plain.shape != (3,) or any(array.ndim != 1 for array in series.values()):
+            raise ValueError("what is recent has not the expected shape")
+        if len(series["since"]) != len(series["scales"]):
+            raise ValueError("blocks of what is recent lack their scales")
+        usual, limit, newest = plain.tolist()
+        return cls(Ruler(usual, limit), newest=newest, **series)

@@ -1,0 +1,76 @@
+"""What is usual follows the stream, and no attack becomes usual."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sdgad.detectors.sdgad.evidence.recent import BLOCK, REACH, Recent
+
+RNG = np.random.default_rng(0)
+VALIDATION = RNG.exponential(size=6000)
+
+
+def at(count: int, start: float = 0.0) -> np.ndarray:
+    return start + np.arange(count, dtype=float)
+
+
+@pytest.fixture(scope="module")
+def fitted() -> Recent:
+    return Recent.start(VALIDATION).after(VALIDATION, at(6000))[1]
+
+
+def share_above(measured: np.ndarray) -> float:
+    return float((measured >= np.quantile(VALIDATION, 0.99)).mean())
+
+
+@pytest.mark.parametrize("drift", [0.5, 1.0, 2.5])
+def test_where_a_stream_drifts_as_many_events_stand_out_as_before(fitted: Recent, drift: float) -> None:
+    nats = drift * RNG.exponential(size=20_000)
+    measured, _ = fitted.after(nats, at(20_000, 6000.0))
+    assert 0.005 < share_above(measured[2 * REACH :]) < 0.02
+
+
+def test_a_lasting_attack_does_not_become_usual(fitted: Recent) -> None:
+    nats = RNG.exponential(size=60_000)
+    attack = RNG.random(60_000) < 0.5
+    nats[attack] += 8.0
+    measured, _ = fitted.after(nats, at(60_000, 6000.0))
+    last = slice(40_000, None)
+    assert share_above(measured[last][attack[last]]) > 0.99
+    assert share_above(measured[last][~attack[last]]) < 0.02
+
+
+def test_measures_depend_on_the_stream_and_not_on_how_it_is_cut(fitted: Recent) -> None:
+    nats = np.linspace(1, 3, 3000) * RNG.exponential(size=3000)
+    seconds = 6000.0 + np.arange(3000) // 7  # ties reach over the ends of blocks
+    whole, after = fitted.after(nats, seconds)
+    recent, parts = fitted, []
+    for cut in np.array_split(np.arange(3000), 41):
+        part, recent = recent.after(nats[cut], seconds[cut])
+        parts.append(part)
+    np.testing.assert_array_equal(np.concatenate(parts), whole)
+    for name, array in after.arrays().items():
+        np.testing.assert_array_equal(recent.arrays()[name], array)
+    scale = whole / nats
+    for second in np.unique(seconds):
+        assert np.ptp(scale[seconds == second]) < 1e-12  # those of one time are measured alike
+
+
+def test_late_events_are_measured_as_those_of_their_time_and_change_nothing(fitted: Recent) -> None:
+    nats = np.linspace(1, 3, 20 * BLOCK) * RNG.exponential(size=20 * BLOCK)
+    seconds = at(20 * BLOCK, 6000.0)
+    measured, after = fitted.after(nats, seconds)
+    again, later = after.after(nats[:-1], seconds[:-1])
+    np.testing.assert_array_equal(again, measured[:-1])
+    for name, array in after.arrays().items():
+        np.testing.assert_array_equal(later.arrays()[name], array)
+    assert after.after(np.ones(1), np.array([-5.0]))[0][0] == 1.0  # before validation
+
+
+def test_files_bring_back_what_is_recent_and_refuse_what_is_not(fitted: Recent) -> None:
+    again = Recent.from_arrays(fitted.arrays())
+    nats, seconds = RNG.exponential(size=1000), at(1000, 6000.0)
+    np.testing.assert_array_equal(again.after(nats, seconds)[0], fitted.after(nats, seconds)[0])
+    with pytest.raises(ValueError, match="scales"):
+        Recent.from_arrays({**fitted.arrays(), "recent.scales": np.ones(1)})
