@@ -48,11 +48,11 @@ class LearnedConfig(DetectorConfig):
     bins: int = option(16, "quantile bins for each of these features")
     head_dropout: float = option(0.3, "dropout behind encoder and own features")
     epochs: int | None = option(
-        None, "at most; None: enough for 600 steps and at least 8, with pseudo-anomalies 80 and 1"
+        None, "at most; None: enough for 500 steps and at least 8, with pseudo-anomalies 80 and 1"
     )
     patience: int = option(
         4,
-        "epochs without a better one, after which training ends; on a small stream as many as make 300 steps, with "
+        "epochs without a better one, after which training ends; on a small stream as many as make 250 steps, with "
         "pseudo-anomalies 40",
     )
     batch: int = option(256, "events of a step; an encoder with memory ends batches at its commits, too")

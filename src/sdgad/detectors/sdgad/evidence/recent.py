@@ -12,8 +12,8 @@ from sdgad.events.stream import Array
 
 REACH = 4000  # ordinary events that are looked back on
 BLOCK = 256  # events that are measured alike, at least
-HIGH = 0.9  # the quantile that is compared: high enough to matter for alarms, low enough to be known well
-ORDINARY = 0.99  # the quantile of validation events from which an event is not ordinary
+HIGH = 0.98  # the quantile that is compared: near those that raise alarms, and still known well
+ORDINARY = 0.995  # the quantile of validation events from which an event is not ordinary
 FEWEST = 100  # ordinary events that say anything
 MOST = 4.0  # times by which nats may grow or shrink
 BLOCKS = 1 << 16  # that late events may belong to; of older ones nothing is known
@@ -25,7 +25,7 @@ NOTHING: Array = np.empty(0)
 class Ruler:
     """What validation events, as far as they are ordinary, led to expect of Σ w · nats."""
 
-    usual: float  # their 90% quantile
+    usual: float  # their 98% quantile
     limit: float  # where what is ordinary ends
 
     @classmethod
@@ -39,10 +39,10 @@ class Ruler:
 class Recent:
     """The last 4,000 ordinary events, those that wait for their block to be full, and how events were measured so far.
 
-    An event of n nats is measured as n · usual / now, with `usual` the 90% quantile of ordinary validation events and `now` that
+    An event of n nats is measured as n · usual / now, with `usual` the 98% quantile of ordinary validation events and `now` that
     of the last ordinary ones: where a stream drifts, as many events stand out as before. Blocks end where 256 events wait and
-    time moves on, whatever the batches. What is measured beyond the 99% quantile of validation is not ordinary and never counts:
-    an attack, however long it lasts, does not become usual. Late events are measured as those of their time were.
+    time moves on, whatever the batches. What is measured beyond the 99.5% quantile of validation is not ordinary and never
+    counts: an attack, however long it lasts, does not become usual. Late events are measured as those of their time were.
     """
 
     ruler: Ruler
