@@ -83,6 +83,10 @@ class TreeArrays:
                 part += values
         return total
 
+    def leaves(self, x: ArrayLike) -> Integers:
+        """The leaf of each row in each tree, `[trees, rows]`, as its number in the node table."""
+        return self._leaves(np.ascontiguousarray(x, dtype=np.float64))
+
     def _leaves(self, x: Floats) -> Integers:
         """The leaf of each row in each tree, `[trees, rows]`: all pairs walk together to their leaves."""
         rows, columns = x.shape
