@@ -20,6 +20,7 @@ from sdgad.detectors.archive import Archive, Arrivals
 from sdgad.detectors.border import Border, need_stream
 from sdgad.detectors.config import Late
 from sdgad.detectors.device import choose_device
+from sdgad.detectors.explaining.states import Narrowed
 from sdgad.detectors.explains import Explains
 from sdgad.detectors.own_state import OwnState, Stateless
 from sdgad.detectors.record import Record
@@ -203,19 +204,32 @@ class Detector(Explains, Saving):
         self._state, self._archive = state, archive.extended(arrivals)
         return self
 
-    def live(self, *, late: Late | None = None, flagged: Literal["keep", "skip"] = "keep") -> LiveScorer:
-        """Score events as they come, on a copy of the history: see `LiveScorer`."""
+    def live(
+        self,
+        *,
+        late: Late | None = None,
+        flagged: Literal["keep", "skip"] = "keep",
+        explain: bool = False,
+    ) -> LiveScorer:
+        """Score events as they come, on a copy of the history: see `LiveScorer`.
+
+        A detector that looks at no context or no history has to be told that it shall `explain`; any other can anyhow.
+        """
         from sdgad.detectors.live import LiveParts, LiveScorer
 
         self._need_fit()
-        archive, view = self._archive, self.view
+        widened = explain and self.keeps_log and not self.sees_habits
+        archive, view = self._archive, self.explaining_view if widened else self.view
 
         def parts(*, empty: bool) -> LiveParts:
             state = self._new_state()
             if self._state.remembers and not empty:
                 state.load(self._state.arrays())
+            if widened:
+                state = Narrowed(state, self.history_length, self.uses_context)
             slots, buffer = archive.empty_live(view) if empty else archive.live(view)
-            return LiveParts(archive.border, slots, buffer, state, view.device)
+            explains = widened or self.sees_habits or not self.keeps_log
+            return LiveParts(archive.border, slots, buffer, state, view.device, explains, widened)
 
         return LiveScorer(self, parts, late=late or self.config.late, flagged=flagged)
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
@@ -87,16 +88,12 @@ class Explainer:
         chosen, told = which[line, order], rank[line, order] > 0
         now, habit = self._facts(rows, chosen, told)
         p_value = np.exp(-nats[line, order])
+        facts = zip(*(part[told].tolist() for part in (chosen, now, habit, p_value)), strict=True)
+        traits = self.traits
         return [
-            tuple(self._residual(*fact) for fact in zip(*parts[:-1], strict=True) if fact[0] >= 0)
-            for parts in zip(
-                *(part.tolist() for part in (np.where(told, chosen, -1), now, habit, p_value, told)), strict=True
-            )
+            tuple(_residual(traits[place], *numbers) for place, *numbers in islice(facts, count))
+            for count in told.sum(1).tolist()
         ]
-
-    def _residual(self, place: int, now: float, habit: float, p_value: float) -> Residual:
-        trait = self.traits[place]
-        return Residual(trait.theme, trait.side, trait.column, now, habit, p_value, trait.words)
 
     def _unusual(self, rows: Table) -> tuple[Array, Array]:
         """`[B, themes]` each: the most unusual trait of every theme, and its −log p."""
@@ -144,3 +141,7 @@ class Explainer:
         if "value" not in arrays or len(arrays["value"]) != len(traits_of(columns, ends)) or not alike:
             return None
         return cls(columns, ends, Tails.from_arrays(arrays), counts, say)
+
+
+def _residual(trait: Trait, now: float, habit: float, p_value: float) -> Residual:
+    return Residual(trait.theme, trait.side, trait.column, now, habit, p_value, trait.words)
