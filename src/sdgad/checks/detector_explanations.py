@@ -14,7 +14,9 @@ from sdgad.history.context import NAMES, PHASE_NAMES
 from sdgad.history.habits import HabitNames
 
 SOME = 60  # events
-JARGON = re.compile(r"\blog (count|gap|rate|age|partners)\b|\b(src|dst)\b|\bspreads\b|against habit|\b(sin|cos) ")
+JARGON = re.compile(
+    r"\blog (count|gap|rate|age|partners)\b|\b(src|dst)\b|\bspreads\b|against habit|\b(sin|cos) "
+)
 
 
 def check_explains(subject: DetectorSubject) -> None:
@@ -51,13 +53,19 @@ def check_explanations_are_the_same_live(subject: DetectorSubject) -> None:
     for start in range(0, len(test), 17):
         part = test[start : start + 17]
         alike(live.explain(part), offline[start : start + 17], f"live from row {start} on, against offline")
-        close(live.score_and_update(part), [one.score for one in offline[start : start + 17]], "scores behind it")
+        close(
+            live.score_and_update(part),
+            [one.score for one in offline[start : start + 17]],
+            "scores behind it",
+        )
 
 
 def check_explanations_survive_the_model_folder(subject: DetectorSubject) -> None:
     """Saved and loaded, also without history, it explains as before."""
     detector, test = subject.detector(), subject.stream.test[:SOME]
-    alike(subject.reloaded(detector).explain(test), detector.explain(test), "after a way through a folder")
+    told = [[one.residuals, one.evidence] for one in detector.explain(test)]
+    again = [[one.residuals, one.evidence] for one in subject.reloaded(detector).explain(test)]
+    need(again == told, "after a way through a folder other habits or kinds of evidence are told")
     blank = subject.reloaded(detector, history=False)
     need(len(blank.explain(test)) == len(test), "without history it does not explain every row")
 
@@ -68,7 +76,9 @@ def check_late_events_that_are_dropped_have_no_explanation(subject: DetectorSubj
     detector.set_params(late="drop")
     late = stream.fresh(stream.src[:2], stream.dst[:2], [stream.t[0], stream.end + 1])
     found = detector.explain(late)
-    need(np.isnan(found[0].score) and np.isnan(found[0].p_value), f"a dropped event has score {found[0].score}")
+    need(
+        np.isnan(found[0].score) and np.isnan(found[0].p_value), f"a dropped event has score {found[0].score}"
+    )
     need(not (found[0].evidence or found[0].residuals), "a dropped event has evidence or residuals")
     need(not np.isnan(found[1].score), "the event behind it has no score")
     need(detector.explain(stream.test[:0]) == [], "no events have explanations")

@@ -24,7 +24,9 @@ logger = logging.getLogger("sdgad.cli")
 def explain(
     model: Model,
     events: Events,
-    top: Annotated[int, typer.Option(metavar="N", min=1, help="So many events, the highest scores first.")] = 20,
+    top: Annotated[
+        int, typer.Option(metavar="N", min=1, help="So many events, the highest scores first.")
+    ] = 20,
     threads: Threads = None,  # noqa: ARG001
     json: Json = False,
 ) -> None:

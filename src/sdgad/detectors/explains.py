@@ -93,12 +93,8 @@ class Explains(ABC):
                 scores[arrivals.kept], place = found[:, 0], found[:, 1].astype(np.int64)
         return self._found(scores, place, explainer, account)
 
-    def _found(
-        self: Detector,  # type: ignore[misc]
-        scores: Array,
-        place: Array,
-        explainer: Explainer | None,
-        account: Account,
+    def _found(  # type: ignore[misc]
+        self: Detector, scores: Array, place: Array, explainer: Explainer | None, account: Account
     ) -> Findings:
         """`place`: of the events that have a score, on the account."""
         p_values, every = np.full(len(scores), np.nan), np.full(len(scores), -1)
@@ -158,7 +154,9 @@ class Explains(ABC):
                     "learn it from: fit it again."
                 )
             index = self.explaining_view.index(self._archive.log, self._archive.border.clock)
-            normals = EventTable(self._table_columns.shape).rows(index, torch.from_numpy(rows).to(index.device))
+            normals = EventTable(self._table_columns.shape).rows(
+                index, torch.from_numpy(rows).to(index.device)
+            )
             self._explainer = Explainer.fitted(self._table_columns, self._ends, normals, self._trees_read)
         return self._explainer
 

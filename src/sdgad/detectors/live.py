@@ -119,11 +119,11 @@ class LiveScorer:
         return self._run(events, self._attempt(self._through))
 
     def explain(self, events: EventStream, *, most: int = MOST) -> list[Explanation]:
-        """Why each row would have its score, as the detector's `explain` tells it at this place of the stream; nothing is kept."""
+        """Why each row would have its score, as the detector's `explain` tells it at this place; nothing is kept."""
         return self.findings(events).explanations(most=most)
 
     def findings(self, events: EventStream, *, update: bool = False) -> Findings:
-        """Scores and, for those rows that are asked for afterwards, explanations; with `update` the events are past from now on."""
+        """Scores and, for rows that are asked for afterwards, explanations; with `update` the events are past from now on."""
         if not self._explains:
             raise InputError(
                 f"This live scorer of a {self.detector.name} detector keeps nothing that tells a habit: ask for one with "
@@ -134,7 +134,9 @@ class LiveScorer:
             scores = self.score_and_update(events) if update else self.score(events)
         explainer = self.detector._the_explainer() if self.detector.keeps_log else None
         known = int(np.count_nonzero(~np.isnan(scores)))
-        return self.detector._found(scores, np.arange(known) if explainer else np.full(known, -1), explainer, account)
+        return self.detector._found(
+            scores, np.arange(known) if explainer else np.full(known, -1), explainer, account
+        )
 
     @property
     def newest(self) -> Any:

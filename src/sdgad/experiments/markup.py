@@ -76,7 +76,9 @@ def table(columns: Sequence[Column], *, classes: Sequence[str] = (), notes: Sequ
         cells = "".join(f"<td{column.attribute}>{column.cells[i]}</td>" for column in columns)
         lines.append(f"{opening}{cells}</tr>")
         if notes:
-            lines.append(f'{opening.replace("noted", "note")}<td colspan="{len(columns)}">{notes[i]}</td></tr>')
+            lines.append(
+                f'{opening.replace("noted", "note")}<td colspan="{len(columns)}">{notes[i]}</td></tr>'
+            )
     rows = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
     return f'<div class="scroll">{rows}</div>'
 

@@ -20,7 +20,9 @@ ADDED = ("score", "anomaly", "p_value")
 WHY = "why"  # with explanations
 
 
-def need_room_for_scores(table: pa.Table, columns: ColumnNames, source: str, *, explained: bool = False) -> None:
+def need_room_for_scores(
+    table: pa.Table, columns: ColumnNames, source: str, *, explained: bool = False
+) -> None:
     """Columns that the model reads are not to be replaced by scores."""
     read = {columns.src, columns.dst, columns.time, columns.label, *columns.features}
     read.update(column for feature in columns.features for column in holders(table.column_names, feature))
@@ -41,8 +43,9 @@ def with_scores(
 ) -> pa.Table:
     """The rows with `score`, `anomaly` (1 where the score reaches the threshold) and `p_value`.
 
-    With `why`, a sentence per row or None, there is a column of that name as well. A row without a score (NaN: it came too late for the detector) has none of them. Columns of these
-    names that are already there are replaced, and it is said of `source`.
+    With `why`, a sentence per row or None, there is a column of that name as well. A row without a score (NaN: it
+    came too late for the detector) has none of them. Columns of these names that are already there are replaced, and
+    it is said of `source`.
     """
     unscored = np.isnan(scores)
     p_value = np.full(len(scores), np.nan)

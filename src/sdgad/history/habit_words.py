@@ -97,7 +97,9 @@ def silent(who: str, gap: float, usual: float) -> str:
 def busier(who: str, count: float, usual: float, within: str) -> str:
     """Of the count, this event included, and of what its week leads to expect."""
     said = f"{who} has {counted(count, 'event')} within {within}"
-    return f"{said}, usually {number(float(f'{usual:.2g}'))}" if usual >= 0.01 else f"{said}, usually hardly any"
+    return (
+        f"{said}, usually {number(float(f'{usual:.2g}'))}" if usual >= 0.01 else f"{said}, usually hardly any"
+    )
 
 
 def stream_busier(count: float, usual: float) -> str:

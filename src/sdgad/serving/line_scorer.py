@@ -108,7 +108,9 @@ class LineScorer:
         return [self._result(float(score), float(p)) for score, p in zip(scores, p_values, strict=True)]
 
     def _explained(self, found: Findings) -> list[Answer]:
-        answers = [self._result(float(s), float(p)) for s, p in zip(found.scores, found.p_values, strict=True)]
+        answers = [
+            self._result(float(s), float(p)) for s, p in zip(found.scores, found.p_values, strict=True)
+        ]
         flagged = np.flatnonzero(found.scores >= self._detector.threshold_)
         for row, explanation in zip(flagged.tolist(), found.explanations(flagged), strict=True):
             answers[row][WHY] = str(explanation)

@@ -30,7 +30,7 @@ class Residual:
     @property
     def words(self) -> str:
         """With the numbers."""
-        return self._tell(self.now, self.habit)
+        return " ".join(self._tell(self.now, self.habit).split())  # categories may hold anything
 
     def to_dict(self) -> dict[str, Any]:
         """What JSON can hold."""

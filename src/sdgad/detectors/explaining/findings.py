@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ REMEMBERS_NOBODY = "this detector remembers nobody, so there are no habits to co
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """One score and p-value per event, NaN where it was dropped as late; `place` says which row of the table is its own (−1: none).
+    """One score and p-value per event, NaN where it was dropped as late; `place` is that of its row in the table, −1 without one.
 
     What is not asked for is not worked out: explanations of a few events of many cost little more than the scores.
     """
@@ -34,7 +35,7 @@ class Findings:
         asked = np.arange(len(self.scores)) if rows is None else np.asarray(rows, np.int64)
         scores, p_values = self.scores[asked].tolist(), self.p_values[asked].tolist()
         found = [
-            Explanation(score, p, note="" if self.explainer or score != score else REMEMBERS_NOBODY)
+            Explanation(score, p, note="" if self.explainer or math.isnan(score) else REMEMBERS_NOBODY)
             for score, p in zip(scores, p_values, strict=True)
         ]
         known = np.flatnonzero(self.place[asked] >= 0)

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import torch
+from torch.nn.functional import embedding_bag
 
 from sdgad.detectors.event_table import Table
 from sdgad.detectors.trees import BoostedTrees
 from sdgad.events.stream import Array
 
-EMPTY = 0.01  # events that a leaf counts for beside those of the sample: a node that saw none still has a mean
-ROWS = 512  # whose leaves are looked up together
+EMPTY = (
+    0.01  # events that a leaf counts for beside those of the sample: a node that saw none still has a mean
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +50,10 @@ class Paths:
 
     def __call__(self, rows: Table) -> Array:
         """`[B, themes]`: the share of every theme in the log-odds."""
-        rows = rows[:, : int(self.trees.columns)]
-        found = np.empty((len(rows), self.shares.shape[1]))
-        for start in range(0, len(rows), ROWS):
-            part = slice(start, start + ROWS)
-            leaves = self.trees.leaves(rows[part])
-            found[part] = sum((self.shares[leaf] for leaf in leaves), np.zeros(1))
+        leaves = self.trees.leaves(rows[:, : int(self.trees.columns)])
+        found: Array = embedding_bag(
+            torch.from_numpy(leaves.T), torch.from_numpy(self.shares), mode="sum"
+        ).numpy()
         return found
 
 

@@ -99,9 +99,12 @@ class Witness(Around):
 
 
 def narrow(window: Window, history: int, context: bool) -> Window:
-    """The last `history` events per endpoint, where the Window holds more and the detector none; no context, where it has none."""
+    """A Window without past events, where the detector looks at none, and without context, where it has none."""
     if not history:
-        parts = {name: getattr(window, name)[:, :, :0] for name in ("past_node", "past_gap", "past_msg", "past_context", "mask")}
+        parts = {
+            name: getattr(window, name)[:, :, :0]
+            for name in ("past_node", "past_gap", "past_msg", "past_context", "mask")
+        }
         window = replace(window, **parts)
     if not context:
         window = replace(window, context=window.context[:, :0], past_context=window.past_context[..., :0])

@@ -13,7 +13,9 @@ from sdgad.events.stream import Array
 KNOTS = 32
 TAIL_SHARE, FEWEST_IN_TAIL = 0.01, 10
 LEAST_EXCESS = 0.05  # spreads
-HEAVINESS = 3.0  # nats grow as 3 · log beyond the sample: a few thousand events do not know of one in a billion
+HEAVINESS = (
+    3.0  # nats grow as 3 · log beyond the sample: a few thousand events do not know of one in a billion
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +49,7 @@ class Tails:
     def __call__(self, numbers: Array) -> Array:
         """`[B, Q]` nats of numbers `[B, Q]`."""
         beyond = np.maximum(numbers - self.value[:, -1], 0.0) / (HEAVINESS * self.excess)
-        found = HEAVINESS * np.log1p(beyond)
+        found: Array = HEAVINESS * np.log1p(beyond)
         for place, (value, nats) in enumerate(zip(self.value, self.nats, strict=True)):
             found[:, place] += np.interp(numbers[:, place], value, nats)
         return found

@@ -128,7 +128,11 @@ class Gap(Trait):
         return gap, np.maximum(age - gap, 0.0) / between
 
     def words(self, now: float, habit: float) -> str:
-        return words.silent(self.who, now, habit) if self.side == "silent" else words.quicker(self.who, now, habit)
+        return (
+            words.silent(self.who, now, habit)
+            if self.side == "silent"
+            else words.quicker(self.who, now, habit)
+        )
 
 
 @dataclass(frozen=True)
@@ -136,6 +140,7 @@ class Busy(Trait):
     """log of the count within an hour or a day, this event included, over what the rest of the week leads to expect (+ 0.5)."""
 
     within: Literal["hour", "day"]
+
     def unusual(self, rows: Table) -> Array:
         now, usual = self.facts(rows)
         found: Array = np.log(now / (usual + PRIOR))
@@ -186,6 +191,7 @@ class Phase(Trait):
     """√(z² of sine + z² of cosine) of the hour of the day or of the day of the week, in spreads of the end's own past."""
 
     theme: str  # hour or weekday
+
     @property
     def _places(self) -> tuple[int, int]:
         sine, cosine = (self.columns.level(f"{wave} {self.theme}") for wave in ("sin", "cos"))
@@ -255,6 +261,7 @@ class Missing(Feature):
     """A number that is not there."""
 
     encoding: NumberEncoding
+
     def unusual(self, rows: Table) -> Array:
         return np.maximum(rows[:, self._deviation(self.place + 1)].astype(np.float64), 0.0)
 
@@ -272,6 +279,7 @@ class Category(Feature):
     """1 − the share of this category in the past of the end."""
 
     encoding: CategoryEncoding
+
     @property
     def _places(self) -> range:
         return range(self.place, self.place + self.encoding.width)

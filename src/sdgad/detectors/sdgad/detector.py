@@ -197,7 +197,9 @@ class SDGAD(LearnedDetector):
     def _boosted(self) -> Say:
         kinds = {} if self._panel is None else self._panel.kinds
         return {
-            name: (kind.trees, self._say[name]) for name, kind in kinds.items() if isinstance(kind, BoostedKind)
+            name: (kind.trees, self._say[name])
+            for name, kind in kinds.items()
+            if isinstance(kind, BoostedKind)
         }
 
     # ------------------------------------------------------------------ files
