@@ -8,6 +8,7 @@ from dataclasses import dataclass
 DEFAULTS = {"src": "source", "dst": "destination"}  # names of columns that say nothing to a person
 UNITS = (("day", 86_400.0), ("h", 3600.0), ("min", 60.0))
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+ALMOST = 0.99  # of a unit is one
 ABOUT_ONE = 1.05  # times, below which a ratio says nothing
 
 
@@ -50,7 +51,7 @@ def times(ratio: float) -> str:
 def span(seconds: float) -> str:
     """`40 s`, `3.5 h`, `12 days`."""
     for unit, size in UNITS:
-        if seconds >= size:
+        if seconds >= ALMOST * size:
             count = number(float(f"{seconds / size:.2g}"))
             return f"{count} {unit}" + ("s" if unit == "day" and count != "1" else "")
     return f"{float(f'{seconds:.2g}'):g} s"

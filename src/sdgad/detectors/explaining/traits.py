@@ -297,7 +297,7 @@ class Category(Feature):
         return now.argmax(1).astype(np.float64), usual.argmax(1).astype(np.float64)
 
     def words(self, now: float, habit: float) -> str:
-        names = (*self.encoding.categories, "of a rare kind", "missing")
+        names = (*self.encoding.categories, "rare or new", "missing")
         return words.category(self.encoding.name, self.who, names[int(now)], names[int(habit)])
 
 
