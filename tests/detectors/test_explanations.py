@@ -150,7 +150,7 @@ def test_weekdays_are_those_of_the_calendar(of_regulars: Detector) -> None:
     explainer = of_regulars._the_explainer()
     trait = next(each for each in explainer.traits if isinstance(each, Phase) and each.theme == "weekday")
     log = of_regulars._archive.log  # type: ignore[union-attr]
-    index = of_regulars.explaining_view.index(log, of_regulars.clock)
+    index = of_regulars._explaining_view.index(log, of_regulars.clock)
     import torch
 
     rows = explainer.table.rows(index, torch.arange(len(log)))

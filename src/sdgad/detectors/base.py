@@ -218,8 +218,8 @@ class Detector(Explains, Saving):
         from sdgad.detectors.live import LiveParts, LiveScorer
 
         self._need_fit()
-        widened = explain and self.keeps_log and not self.sees_habits
-        archive, view = self._archive, self.explaining_view if widened else self.view
+        widened = explain and self.keeps_log and not self._sees_habits
+        archive, view = self._archive, self._explaining_view if widened else self.view
 
         def parts(*, empty: bool) -> LiveParts:
             state = self._new_state()
@@ -228,7 +228,7 @@ class Detector(Explains, Saving):
             if widened:
                 state = Narrowed(state, self.history_length, self.uses_context)
             slots, buffer = archive.empty_live(view) if empty else archive.live(view)
-            explains = widened or self.sees_habits or not self.keeps_log
+            explains = widened or self._sees_habits or not self.keeps_log
             return LiveParts(archive.border, slots, buffer, state, view.device, explains, widened)
 
         return LiveScorer(self, parts, late=late or self.config.late, flagged=flagged)

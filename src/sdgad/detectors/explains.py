@@ -88,7 +88,7 @@ class Explains(ABC):
         with account.listening():
             if len(arrivals.kept):
                 found = self._archive.through(
-                    arrivals, standing, lambda: self._witness(account), self.explaining_view, self.score_rows
+                    arrivals, standing, lambda: self._witness(account), self._explaining_view, self.score_rows
                 )
                 scores[arrivals.kept], place = found[:, 0], found[:, 1].astype(np.int64)
         return self._found(scores, place, explainer, account)
@@ -105,27 +105,27 @@ class Explains(ABC):
 
     # ------------------------------------------------------------------ how
     @property
-    def explaining_view(self: Detector) -> View:  # type: ignore[misc]
+    def _explaining_view(self: Detector) -> View:  # type: ignore[misc]
         """Its own, with history and context where it looks at none."""
         return replace(self.view, history=self.history_length or HABIT, context=True)
 
     @property
-    def sees_habits(self: Detector) -> bool:  # type: ignore[misc]
+    def _sees_habits(self: Detector) -> bool:  # type: ignore[misc]
         """Whether its own Windows hold all that explanations need."""
         return self.uses_context and self.history_length > 0
 
     def _telling_state(self: Detector, account: Account, *, wide: bool) -> OwnState:  # type: ignore[misc]
-        """A new state that puts on an account what the detector tells; `wide`: its Windows are those of `explaining_view`."""
+        """A new state that puts on an account what the detector tells; `wide`: its Windows are those of `_explaining_view`."""
         twin = copy.copy(self)
         twin._account = account
         state = twin._new_state()
-        if wide and not self.sees_habits:
+        if wide and not self._sees_habits:
             return Narrowed(state, self.history_length, self.uses_context)
         return state
 
     def _witness(self: Detector, account: Account, state: OwnState | None = None) -> Witness:  # type: ignore[misc]
         """The same, and the account holds rows, whether or not the detector tells them."""
-        table = None if self.tells_rows and self.sees_habits else self._the_explainer().table
+        table = None if self.tells_rows and self._sees_habits else self._the_explainer().table
         account.own_table = table
         return Witness(state or self._telling_state(account, wide=True), account)
 
@@ -136,8 +136,8 @@ class Explains(ABC):
         if not self.keeps_log:
             return
         normal = (task.val_label != 1).cpu().numpy()
-        view = self.explaining_view
-        index = task.index if self.sees_habits else view.index(task.log, task.border.clock)
+        view = self._explaining_view
+        index = task.index if self._sees_habits else view.index(task.log, task.border.clock)
         rows = some(task.middle + np.flatnonzero(normal | (not normal.any())))
         table = EventTable(self._table_columns.shape)
         normals = table.rows(index, torch.from_numpy(rows).to(index.device))
@@ -153,7 +153,7 @@ class Explains(ABC):
                     "This model comes from a version of sdgad that explained nothing, and its folder holds no history to "
                     "learn it from: fit it again."
                 )
-            index = self.explaining_view.index(self._archive.log, self._archive.border.clock)
+            index = self._explaining_view.index(self._archive.log, self._archive.border.clock)
             normals = EventTable(self._table_columns.shape).rows(
                 index, torch.from_numpy(rows).to(index.device)
             )
@@ -186,7 +186,7 @@ class Explains(ABC):
         border = self._archive.border
         phases = len(PHASE_NAMES) if border.clock.wall_clock else 0
         context = len(context_names(border.clock))
-        shape = WindowShape(self.explaining_view.history, border.features.width, context, phases)
+        shape = WindowShape(self._explaining_view.history, border.features.width, context, phases)
         return TableColumns(shape, border.features, border.clock)
 
     @property
