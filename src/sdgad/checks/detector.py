@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from sdgad.checks import (
+    detector_explanations,
     detector_files,
     detector_labels,
     detector_late,
@@ -30,6 +31,7 @@ MODULES = (
     detector_files,
     detector_state,
     detector_live,
+    detector_explanations,
 )
 
 

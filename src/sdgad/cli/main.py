@@ -15,6 +15,7 @@ import sdgad
 from sdgad.cli.data import data
 from sdgad.cli.demo import demo
 from sdgad.cli.evaluate import evaluate
+from sdgad.cli.explain import explain
 from sdgad.cli.fit import fit
 from sdgad.cli.info import info
 from sdgad.cli.inject import inject
@@ -33,7 +34,7 @@ UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 """What typer raises for wrong options and missing arguments, from whichever click it brought along."""
 
 app = typer.Typer(name="sdgad", add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-for command in (demo, fit, score, evaluate, update, threshold, report, stream, info, inject):
+for command in (demo, fit, score, evaluate, update, threshold, report, explain, stream, info, inject):
     app.command()(command)
 app.command("list")(listing)
 app.add_typer(data, name="data")
@@ -52,6 +53,7 @@ def welcome(
     sdgad score model new.csv -o scores.csv     the same rows with score, anomaly and p_value
     sdgad stream model < events.jsonl           one by one, as they come
     sdgad report model new.csv -o report.html   a page on the scores: alerts, calibration, drift
+    sdgad explain model new.csv                 why: the top events, and the habits that they break
     sdgad data list                             public datasets; sdgad inject puts anomalies into any stream
     sdgad COMMAND --help                        more, and an example
     """

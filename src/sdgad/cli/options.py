@@ -44,6 +44,7 @@ Events = Annotated[
     Path, Argument(metavar="EVENTS", help="Parquet, CSV, TSV or JSON lines, one event per row.")
 ]
 Model = Annotated[Path, Argument(metavar="MODEL", help="A model folder, as written by `sdgad fit`.")]
+Explain = Annotated[bool, Option("--explain", help="Say why, in words, for every event that is anomalous.")]
 Json = Annotated[bool, Option("--json", help="Print one JSON document instead of text.")]
 
 # what is written

@@ -34,9 +34,9 @@ def report(
 ) -> None:
     """Write a web page on the scores of a file.
 
-    PAGE shows the scores over time and the top alerts; whether false alarms are as rare as was asked, and how
-    the scores have drifted since the model was fitted; and, where there are labels, precision and recall. It is
-    one file without scripts or links, to open in any browser or to send around.
+    PAGE shows the scores over time and the top alerts, each with what is unusual about it; whether false alarms
+    are as rare as was asked, and how the scores have drifted since the model was fitted; and, where there are
+    labels, precision and recall. It is one file without scripts or links, to open in any browser or to send around.
 
     \b
     sdgad report model new.csv -o report.html
@@ -52,7 +52,8 @@ def report(
     _, stream = open_events(events, detector)
     tell(f"scoring {len(stream):,} events")
     with naming(events):
-        scored = scored_events(stream, detector.decision_function(stream), detector)
+        findings = detector.findings(stream)
+        scored = scored_events(stream, findings.scores, detector, findings)
     tell("writing the page")
     metrics = None
     if scored.labelled:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import logging
+from typing import TYPE_CHECKING
 
 from sdgad.cli.naming import naming
 from sdgad.cli.opening import open_events, open_model
-from sdgad.cli.options import Events, Model, ScoresOut, Threads
+from sdgad.cli.options import Events, Explain, Model, ScoresOut, Threads
 from sdgad.cli.places import need_another_file, need_place_for_file
 from sdgad.cli.printing import number_of, threshold_text
 from sdgad.errors import InputError
+
+if TYPE_CHECKING:
+    from sdgad.detectors.explaining.findings import Findings
+    from sdgad.events.stream import Array
 
 logger = logging.getLogger("sdgad.cli")
 
@@ -19,6 +24,7 @@ def score(
     events: Events,
     *,
     output: ScoresOut,
+    explain: Explain = False,
     threads: Threads = None,  # noqa: ARG001
 ) -> None:
     """Score every event of a file.
@@ -26,7 +32,8 @@ def score(
     SCORES holds the rows of EVENTS in their order, with three more columns: `score` (0 to 1, higher is more
     anomalous), `anomaly` (1 where the score reaches the model's threshold) and `p_value` (how rare such a
     score is among normal events). Scoring continues from the end of the model's history and leaves the model
-    as it is; `sdgad update` moves the history forward.
+    as it is; `sdgad update` moves the history forward. With --explain there is a fourth, `why`: what is unusual
+    about an event that is anomalous, in words, and nothing for the others.
 
     \b
     sdgad score model new.csv -o scores.csv
@@ -42,10 +49,12 @@ def score(
     need_another_file(output, events)
     detector = open_model(model)
     table, stream = open_events(events, detector)
-    need_room_for_scores(table, detector.columns, str(events))
+    need_room_for_scores(table, detector.columns, str(events), explained=explain)
     with naming(events):
-        scores = stream.in_input_order(detector.decision_function(stream))
-    write_table(with_scores(table, detector, scores, str(events)), output)
+        found = detector.findings(stream) if explain else None
+        scores = stream.in_input_order(detector.decision_function(stream) if found is None else found.scores)
+        why = None if found is None else stream.in_input_order(_reasons(found, detector.threshold_)).tolist()
+    write_table(with_scores(table, detector, scores, str(events), why), output)
     late = int(np.isnan(scores).sum())
     if late:
         logger.warning("%s: %d rows are older than the model's history and have no score.", events, late)
@@ -54,3 +63,13 @@ def score(
     print(
         f"{output}: {number_of(len(scores) - late, 'event')} scored, {flagged:,} anomalous (score ≥ {threshold})."
     )
+
+
+def _reasons(found: Findings, threshold: float) -> Array:
+    """A sentence for every event that reaches the threshold, in the order of the stream."""
+    import numpy as np
+
+    flagged = np.flatnonzero(found.scores >= threshold)
+    why = np.full(len(found.scores), None, object)
+    why[flagged] = [str(one) for one in found.explanations(flagged)]
+    return why

@@ -15,7 +15,7 @@ import typer
 
 from sdgad.cli.naming import naming
 from sdgad.cli.opening import open_model
-from sdgad.cli.options import Model, Threads, names
+from sdgad.cli.options import Explain, Model, Threads, names
 from sdgad.cli.telling_once import telling_once
 from sdgad.errors import InputError
 
@@ -82,15 +82,17 @@ def stream(
         float | None,
         typer.Option(metavar="SECONDS", min=0, help="Forget nodes and pairs that were silent for longer."),
     ] = None,
+    explain: Explain = False,
     threads: Threads = None,  # noqa: ARG001
 ) -> None:
     """Score events as they arrive.
 
     Reads one JSON object per line, with the keys that the model was fitted on, and writes one per line, at once:
     {"line": 7, "score": 0.93, "anomaly": 1, "p_value": 0.002}, or {"line": 8, "error": "…"} for a line that
-    cannot be used. Every event is history for the next one. With --state, start it again with the same input
-    after any stop or crash: it goes on with the first line that has not been counted as done, and lines that it
-    answers twice get the same answer (with --batch, the same to 1e-5). The model stays as it is.
+    cannot be used; with --explain, the answers of anomalous events say "why". Every event is history for the
+    next one. With --state, start it again with the same input after any stop or crash: it goes on with the first
+    line that has not been counted as done, and lines that it answers twice get the same answer (with --batch, the
+    same to 1e-5). The model stays as it is.
 
     \b
     sdgad stream model < events.jsonl > scores.jsonl
@@ -112,8 +114,10 @@ def stream(
         detector = open_model(model)
         bounds = {"max_nodes": max_nodes, "max_age": max_age}
         detector.set_params(**{name: bound for name, bound in bounds.items() if bound is not None})
-        live = detector.live(late=None if late is None else late.value, flagged=flagged.value)
-        scorer = LineScorer(live, echo=names(echo) or (), max_ahead=max_ahead)
+        live = detector.live(
+            late=None if late is None else late.value, flagged=flagged.value, explain=explain
+        )
+        scorer = LineScorer(live, echo=names(echo) or (), max_ahead=max_ahead, explain=explain)
         folder = None if state is None else enter(StateFolder(state, live, every=every or EVERY))
         source = enter(LineSource(sys.stdin.fileno()))
         stopped = enter(stopping(source))

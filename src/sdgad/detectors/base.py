@@ -16,10 +16,12 @@ import numpy as np
 import torch
 
 from sdgad.calibration.threshold import ValidationScores
-from sdgad.detectors.archive import Archive
+from sdgad.detectors.archive import Archive, Arrivals
 from sdgad.detectors.border import Border, need_stream
 from sdgad.detectors.config import Late
 from sdgad.detectors.device import choose_device
+from sdgad.detectors.explaining.states import Narrowed
+from sdgad.detectors.explains import Explains
 from sdgad.detectors.own_state import OwnState, Stateless
 from sdgad.detectors.record import Record
 from sdgad.detectors.saving import Saving
@@ -41,8 +43,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger("sdgad.detectors")
 
 
-class Detector(Saving):
-    """`fit`, `decision_function`, `predict`, `predict_proba`, `update`, `set_threshold`, `save`: PyOD manners.
+class Detector(Explains, Saving):
+    """`fit`, `decision_function`, `predict`, `predict_proba`, `explain`, `update`, `set_threshold`, `save`: PyOD manners.
 
     Scores are float64 in (0, 1), one per row of the stream, higher = more anomalous. A fitted detector carries its
     history, which ends after the validation part: `decision_function(new)` continues from there and changes nothing,
@@ -120,6 +122,7 @@ class Detector(Saving):
                 task.through(self._state, self.score_rows)
         span = float(task.log.t[-1] - task.log.t[task.middle]) * task.border.clock.seconds
         self._decide_by(ValidationScores(scores, task.label[task.middle :].cpu().numpy(), span))
+        self._learn_to_explain(task)
         self._fitted = True
         return self
 
@@ -171,6 +174,15 @@ class Detector(Saving):
     def decision_function(self, events: EventStream) -> Array:
         """One score per row of the stream, continuing from the end of the detector's history, which stays as it is."""
         self._need_fit()
+        arrivals = self._arrived(events)
+        scores = np.full(len(events), np.nan)
+        scores[arrivals.kept] = self._archive.through(
+            arrivals, self._standing, self._new_state, self.view, self.score_rows
+        )
+        return scores
+
+    def _arrived(self, events: EventStream) -> Arrivals:
+        """Events to be scored; of what is odd about them it is said."""
         archive = self._archive
         if not len(archive):
             logger.warning(
@@ -179,11 +191,7 @@ class Detector(Saving):
         arrivals = archive.read(events, self.config.late)
         if seen := archive.used_to_fit(arrivals):
             logger.warning(used_to_fit_note(seen, len(arrivals.log)))
-        scores = np.full(len(events), np.nan)
-        scores[arrivals.kept] = archive.through(
-            arrivals, self._standing, self._new_state, self.view, self.score_rows
-        )
-        return scores
+        return arrivals
 
     def update(self, events: EventStream) -> Self:
         """Move the history forward: these events now count as past. Nothing is learned."""
@@ -196,19 +204,32 @@ class Detector(Saving):
         self._state, self._archive = state, archive.extended(arrivals)
         return self
 
-    def live(self, *, late: Late | None = None, flagged: Literal["keep", "skip"] = "keep") -> LiveScorer:
-        """Score events as they come, on a copy of the history: see `LiveScorer`."""
+    def live(
+        self,
+        *,
+        late: Late | None = None,
+        flagged: Literal["keep", "skip"] = "keep",
+        explain: bool = False,
+    ) -> LiveScorer:
+        """Score events as they come, on a copy of the history: see `LiveScorer`.
+
+        A detector that looks at no context or no history has to be told that it shall `explain`; any other can anyhow.
+        """
         from sdgad.detectors.live import LiveParts, LiveScorer
 
         self._need_fit()
-        archive, view = self._archive, self.view
+        widened = explain and self.keeps_log and not self._sees_habits
+        archive, view = self._archive, self._explaining_view if widened else self.view
 
         def parts(*, empty: bool) -> LiveParts:
             state = self._new_state()
             if self._state.remembers and not empty:
                 state.load(self._state.arrays())
+            if widened:
+                state = Narrowed(state, self.history_length, self.uses_context)
             slots, buffer = archive.empty_live(view) if empty else archive.live(view)
-            return LiveParts(archive.border, slots, buffer, state, view.device)
+            explains = widened or self._sees_habits or not self.keeps_log
+            return LiveParts(archive.border, slots, buffer, state, view.device, explains, widened)
 
         return LiveScorer(self, parts, late=late or self.config.late, flagged=flagged)
 

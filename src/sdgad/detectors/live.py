@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
@@ -13,6 +14,10 @@ import torch
 
 from sdgad.detectors.border import Border, in_time, need_stream
 from sdgad.detectors.config import Late
+from sdgad.detectors.explaining.account import Account
+from sdgad.detectors.explaining.explainer import MOST
+from sdgad.detectors.explaining.explanation import Explanation
+from sdgad.detectors.explaining.findings import Findings
 from sdgad.detectors.live_state import read_state, write_state
 from sdgad.detectors.own_state import OwnState, stretches
 from sdgad.detectors.saving import prefixed, unprefixed
@@ -35,6 +40,7 @@ SHAPES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 """Batches that the model gets to see: a smaller one is filled up, a larger one is cut."""
 
 SPARE = 1024  # slots or pairs that may be held for nothing before forgotten ones are cleared away
+WIDENED = " explained"  # a snapshot of one with explanations holds more
 LATE_IN_A_ROW = 1000  # events, after which the newest time is doubtful
 
 
@@ -47,6 +53,8 @@ class LiveParts:
     buffer: HistoryBuffer | BareBuffer
     state: OwnState
     device: torch.device
+    explains: bool = True  # whether Windows hold all that explanations need
+    widened: bool = False  # for explanations: they hold more than the detector looks at
 
 
 class MakeParts(Protocol):
@@ -77,16 +85,18 @@ class LiveScorer:
         self.late: Late = late
         self.flagged: Flagged = flagged
         self._make = parts
-        self._model = detector.fingerprint()
         self._bounded = detector.config.retention.bounded
         self._late = 0  # events in a row
         self._take(parts(empty=False))
+        self._model = detector.fingerprint() + (WIDENED if self._widened else "")
         self._clear_away()
         self._warm_up()
 
     def _take(self, parts: LiveParts) -> None:
         self._border, self._device = parts.border, parts.device
         self._slots, self._buffer, self._state = parts.slots, parts.buffer, parts.state
+        self._explains, self._widened = parts.explains, parts.widened
+        self._account: Account | None = None
         self._room = self._pair_room = 0
 
     # ------------------------------------------------------------------ verbs
@@ -108,6 +118,26 @@ class LiveScorer:
         self._clear_away()
         return self._run(events, self._attempt(self._through))
 
+    def explain(self, events: EventStream, *, most: int = MOST) -> list[Explanation]:
+        """Why each row would have its score, as the detector's `explain` tells it at this place; nothing is kept."""
+        return self.findings(events).explanations(most=most)
+
+    def findings(self, events: EventStream, *, update: bool = False) -> Findings:
+        """Scores and, for rows that are asked for afterwards, explanations; with `update` the events are past from now on."""
+        if not self._explains:
+            raise InputError(
+                f"This live scorer of a {self.detector.name} detector keeps nothing that tells a habit: ask for one with "
+                "live(explain=True)."
+            )
+        account = self._told()
+        with account.listening(), self._watched(account):
+            scores = self.score_and_update(events) if update else self.score(events)
+        explainer = self.detector._the_explainer() if self.detector.keeps_log else None
+        known = int(np.count_nonzero(~np.isnan(scores)))
+        return self.detector._found(
+            scores, np.arange(known) if explainer else np.full(known, -1), explainer, account
+        )
+
     @property
     def newest(self) -> Any:
         """Time of the newest event, as a number in the unit of the detector's clock; None before the first."""
@@ -120,6 +150,26 @@ class LiveScorer:
         return self._buffer.events + self._buffer.waiting, len(self._slots) if nodes is None else nodes
 
     # ------------------------------------------------------------------ how
+    def _told(self) -> Account:
+        """What the state tells of the events that it scores: when it is first asked for, an equal state that tells takes over."""
+        if self._account is None:
+            self._account = Account()
+            state = self.detector._telling_state(self._account, wide=self._widened)
+            if self._state.remembers:
+                state.load(self._state.arrays())
+            self._state = state
+        return self._account
+
+    @contextmanager
+    def _watched(self, account: Account) -> Iterator[None]:
+        state = self._state
+        if self.detector.keeps_log:
+            self._state = self.detector._witness(account, state)
+        try:
+            yield
+        finally:
+            self._state = state
+
     def _run(self, events: EventStream, act: Callable[[Rows], Array]) -> Array:
         """Let rows come in parts; those that are dropped have no score."""
         rows, kept = self._rows(events)

@@ -49,6 +49,8 @@ class Saving(Options, Deciding):
     def _calibration(self) -> dict[str, Any]: ...
     @abstractmethod
     def _restore(self, weights: dict[str, Array], calibration: dict[str, Any]) -> None: ...
+    @abstractmethod
+    def _load_explaining(self, arrays: Mapping[str, Array]) -> None: ...
 
     def save(self: Detector, path: str | os.PathLike[str], *, history: bool = True) -> None:  # type: ignore[misc]
         """Write the model folder.
@@ -72,6 +74,7 @@ class Saving(Options, Deciding):
             "validation.score": self.validation_scores_,
             "validation.label": self._validation.label,
             "train.score": self.decision_scores_,
+            **self._explaining_arrays(),
         }
         card = write_card(self, history=history)
         write_folder(
@@ -100,6 +103,7 @@ class Saving(Options, Deciding):
             detector._state = detector._new_state()
             if own := unprefixed(state):
                 _load(detector._state, own)
+            detector._load_explaining(state)
         except (KeyError, TypeError) as problem:
             raise ModelFolderError(
                 f"The model folder does not fit this version of sdgad: {problem}."

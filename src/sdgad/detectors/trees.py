@@ -83,6 +83,13 @@ class TreeArrays:
                 part += values
         return total
 
+    def leaves(self, x: ArrayLike) -> Integers:
+        """The leaf of each row in each tree, `[trees, rows]`, as its number in the node table."""
+        rows = np.ascontiguousarray(x, dtype=np.float64)
+        step = max(1, PAIRS_AT_ONCE // max(1, len(self.roots)))
+        parts = [self._leaves(rows[first : first + step]) for first in range(0, len(rows), step)]
+        return np.concatenate([np.empty((len(self.roots), 0), np.int64), *parts], axis=1)
+
     def _leaves(self, x: Floats) -> Integers:
         """The leaf of each row in each tree, `[trees, rows]`: all pairs walk together to their leaves."""
         rows, columns = x.shape

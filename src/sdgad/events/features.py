@@ -50,6 +50,13 @@ class NumberEncoding:
         scale = float((high - low) / 1.349) or float(bent.std()) or 1.0
         return cls(name, float(median), scale, offset, flag)
 
+    def raw(self, squashed: Array) -> Array:
+        """The inverse of `encode_numbers`: x = median + scale · sinh(code), behind its logarithm where there is one."""
+        with np.errstate(over="ignore"):
+            bent = self.median + self.scale * np.sinh(np.asarray(squashed, np.float64))
+            raw: Array = bent if self.offset is None else np.maximum(np.exp(bent) - self.offset, 0.0)
+        return raw
+
     def check(self, values: Array, column: FeatureColumn) -> None:
         """Whether a column of events is what this one was in training."""
         if column.categorical and not np.isnan(values).all():

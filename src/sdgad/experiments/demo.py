@@ -90,7 +90,7 @@ def run_demo(
     ]
     write_report(
         out / "report.html",
-        scored_events(test, scores, sdgad),
+        scored_events(test, scores, sdgad, sdgad.findings(test)),
         title="Anomalies in a stream of payments",
         facts=facts,
         metrics=metrics,

@@ -63,14 +63,22 @@ class Column:
         return f' class="{self.kind}"' if self.kind else ""
 
 
-def table(columns: Sequence[Column], *, classes: Sequence[str] = ()) -> str:
-    """Columns side by side, in a box that scrolls where it is too narrow; `classes` mark the rows."""
+def table(columns: Sequence[Column], *, classes: Sequence[str] = (), notes: Sequence[str] = ()) -> str:
+    """Columns side by side, in a box that scrolls where it is too narrow; `classes` mark the rows.
+
+    `notes`, HTML already, stand below the rows that they are about.
+    """
     head = "".join(f"<th{column.attribute}>{column.name}</th>" for column in columns)
     lines = []
     for i in range(len(columns[0].cells)):
-        opening = f'<tr class="{classes[i]}">' if classes and classes[i] else "<tr>"
+        kinds = [*([classes[i]] if classes and classes[i] else []), *(["noted"] if notes else [])]
+        opening = f'<tr class="{" ".join(kinds)}">' if kinds else "<tr>"
         cells = "".join(f"<td{column.attribute}>{column.cells[i]}</td>" for column in columns)
         lines.append(f"{opening}{cells}</tr>")
+        if notes:
+            lines.append(
+                f'{opening.replace("noted", "note")}<td colspan="{len(columns)}">{notes[i]}</td></tr>'
+            )
     rows = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
     return f'<div class="scroll">{rows}</div>'
 

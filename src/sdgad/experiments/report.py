@@ -234,7 +234,10 @@ def _alerts(scored: ScoredStream, typed: Sequence[Group]) -> str:
     if any(below):
         hint += " Grey rows lie below the threshold and are no alerts."
     name = "Top alerts" if scored.alerts else "Highest scores"
-    return section(name, hint, table(columns, classes=below), kind="long")
+    notes = [] if scored.why is None else [escaped(scored.why[row]) for row in rows]
+    if notes:
+        hint += " Below each stands what is most unusual about it for its two ends."
+    return section(name, hint, table(columns, classes=below, notes=notes), kind="long")
 
 
 def _texts(name: str, values: Sequence[str]) -> Column:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,16 @@ from sdgad.events.stream import ColumnNames
 logger = logging.getLogger("sdgad.experiments")
 
 ADDED = ("score", "anomaly", "p_value")
+WHY = "why"  # with explanations
 
 
-def need_room_for_scores(table: pa.Table, columns: ColumnNames, source: str) -> None:
+def need_room_for_scores(
+    table: pa.Table, columns: ColumnNames, source: str, *, explained: bool = False
+) -> None:
     """Columns that the model reads are not to be replaced by scores."""
     read = {columns.src, columns.dst, columns.time, columns.label, *columns.features}
     read.update(column for feature in columns.features for column in holders(table.column_names, feature))
-    taken = next((name for name in ADDED if name in read), None)
+    taken = next((name for name in _added(explained) if name in read), None)
     if taken is not None:
         raise InputError(
             f"{source}: the model reads column {taken!r}, a name that the output needs for its own; "
@@ -30,22 +34,34 @@ def need_room_for_scores(table: pa.Table, columns: ColumnNames, source: str) -> 
         )
 
 
-def with_scores(table: pa.Table, detector: Detector, scores: np.ndarray[Any, Any], source: str) -> pa.Table:
+def with_scores(
+    table: pa.Table,
+    detector: Detector,
+    scores: np.ndarray[Any, Any],
+    source: str,
+    why: Sequence[str | None] | None = None,
+) -> pa.Table:
     """The rows with `score`, `anomaly` (1 where the score reaches the threshold) and `p_value`.
 
-    A row without a score (NaN: it came too late for the detector) has none of the three. Columns of these
-    names that are already there are replaced, and it is said of `source`.
+    With `why`, a sentence per row or None, there is a column of that name as well. A row without a score (NaN: it
+    came too late for the detector) has none of them. Columns of these names that are already there are replaced, and
+    it is said of `source`.
     """
     unscored = np.isnan(scores)
     p_value = np.full(len(scores), np.nan)
     p_value[~unscored] = detector.p_value(scores[~unscored])
     values = (scores, (scores >= detector.threshold_).astype(np.int8), p_value)
-    replaced = [name for name in ADDED if name in table.column_names]
+    added = _added(why is not None)
+    replaced = [name for name in added if name in table.column_names]
     if replaced:
         logger.warning(
             "%s: replaced in the output: %s.", source, ", ".join(f"column {n!r}" for n in replaced)
         )
-        table = table.select([i for i, name in enumerate(table.column_names) if name not in ADDED])
+        table = table.select([i for i, name in enumerate(table.column_names) if name not in added])
     for name, column in zip(ADDED, values, strict=True):
         table = table.append_column(name, pa.array(column, mask=unscored))
-    return table
+    return table if why is None else table.append_column(WHY, pa.array(why, pa.string()))
+
+
+def _added(explained: bool) -> tuple[str, ...]:
+    return (*ADDED, WHY) if explained else ADDED

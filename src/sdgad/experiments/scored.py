@@ -31,7 +31,7 @@ class ScoredStream:
     """Events in stream order, each with its score in (0, 1); `label` is NaN where the truth is unknown.
 
     `threshold_rule` says how the threshold was chosen; `boundary` is the score at which training put the edge of
-    the normal, for scores that have one; `row` is where each event stood in its file, from 0.
+    the normal, for scores that have one; `row` is where each event stood in its file, from 0; `why` explains each score.
     """
 
     t: np.ndarray
@@ -47,6 +47,7 @@ class ScoredStream:
     threshold_rule: str = ""
     boundary: float | None = None
     row: np.ndarray | None = None
+    why: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         if not len(self.score):
@@ -59,6 +60,7 @@ class ScoredStream:
             "anomaly_type": self.anomaly_type,
             "p_value": self.p_value,
             "row": self.row,
+            "why": self.why,
             **self.details,
         }
         for name, column in columns.items():

@@ -9,6 +9,7 @@ from typing import Any, overload
 import numpy as np
 
 from sdgad.detectors.base import Detector
+from sdgad.detectors.explaining.findings import Findings
 from sdgad.errors import InputError
 from sdgad.events.stream import Array, EventStream, FeatureColumn
 from sdgad.experiments.scored import ScoredStream
@@ -37,8 +38,13 @@ class TextColumn(Sequence[str]):
         return TextColumn(values, self.text) if isinstance(row, slice) else self.text(values)
 
 
-def scored_events(events: EventStream, scores: Array, detector: Detector) -> ScoredStream:
-    """The events that have a score; those without one (NaN) came too late for the detector."""
+def scored_events(
+    events: EventStream, scores: Array, detector: Detector, findings: Findings | None = None
+) -> ScoredStream:
+    """The events that have a score; those without one (NaN) came too late for the detector.
+
+    `findings` tell why, for those rows that are looked at.
+    """
     kept = np.flatnonzero(~np.isnan(scores))
     if len(events) and not len(kept):
         raise InputError(
@@ -61,6 +67,7 @@ def scored_events(events: EventStream, scores: Array, detector: Detector) -> Sco
         p_value=detector.p_value(score),
         details=_details(events, kept),
         row=events.row[kept],
+        why=None if findings is None else TextColumn(kept, lambda row: str(findings.explanations([row])[0])),
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from sdgad.detectors.base import Detector
+from sdgad.detectors.explaining.findings import Findings
 from sdgad.detectors.live import LiveScorer
 from sdgad.errors import InputError
 from sdgad.events.lines import LineReader, Row, parse_line
@@ -21,6 +22,7 @@ Answer = dict[str, Any]
 
 DROPPED = "older than the newest event, so it was dropped"
 KEYS = ("line", "score", "anomaly", "p_value", "note", "error")  # of answers
+WHY = "why"  # of answers with explanations
 _MOST = 300  # characters of an error
 _ROW = re.compile(r"^Row \d+ ")  # of a batch that nobody has seen
 
@@ -31,7 +33,7 @@ class LineScorer:
     An answer is `{"line": 7, "score": 0.93, "anomaly": 1, "p_value": 0.002}`, or `{"line": 7, "error": "…"}` for a
     line that cannot be used and that changes nothing. `echo` are keys of the line that the answer repeats.
     `max_ahead` are the seconds that an event may be ahead of the newest one before it: one wrong clock must not
-    make all later events late.
+    make all later events late. With `explain`, answers of events that reach the threshold say `why`.
     """
 
     def __init__(
@@ -40,12 +42,13 @@ class LineScorer:
         *,
         echo: Sequence[str] = (),
         max_ahead: float | None = None,
+        explain: bool = False,
     ) -> None:
-        taken = next((name for name in echo if name in KEYS), None)
+        taken = next((name for name in echo if name in KEYS or (explain and name == WHY)), None)
         if taken is not None:
             raise InputError(f"Key {taken!r} cannot be repeated, since answers use it themselves.")
         self._live, self._detector = live, live.detector
-        self._echo, self._max_ahead = tuple(echo), max_ahead
+        self._echo, self._max_ahead, self._explain = tuple(echo), max_ahead, explain
         self._reader = reader_for(live.detector)
 
     def answer(self, lines: Sequence[Line], first: int) -> list[Answer]:
@@ -96,11 +99,22 @@ class LineScorer:
     def _scored(self, events: EventStream) -> list[Answer]:
         if self._max_ahead is not None:
             self._need_near(events, self._max_ahead)
+        if self._explain:
+            return self._explained(self._live.findings(events, update=True))
         scores = self._live.score_and_update(events)
         known = ~np.isnan(scores)
         p_values = np.full(len(scores), np.nan)
         p_values[known] = self._detector.p_value(scores[known])
         return [self._result(float(score), float(p)) for score, p in zip(scores, p_values, strict=True)]
+
+    def _explained(self, found: Findings) -> list[Answer]:
+        answers = [
+            self._result(float(s), float(p)) for s, p in zip(found.scores, found.p_values, strict=True)
+        ]
+        flagged = np.flatnonzero(found.scores >= self._detector.threshold_)
+        for row, explanation in zip(flagged.tolist(), found.explanations(flagged), strict=True):
+            answers[row][WHY] = str(explanation)
+        return answers
 
     def _result(self, score: float, p_value: float) -> Answer:
         if math.isnan(score):

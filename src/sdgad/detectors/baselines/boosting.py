@@ -13,6 +13,7 @@ from sdgad.configuration import option
 from sdgad.detectors.baselines.table_detector import TableConfig, TableDetector
 from sdgad.detectors.boosted import Growth, RowMaker, grow
 from sdgad.detectors.config import DetectorConfig
+from sdgad.detectors.explaining.explainer import Say
 from sdgad.detectors.pseudo import FEW_LABELS
 from sdgad.detectors.registry import detectors
 from sdgad.detectors.task import FitScores, Task
@@ -77,9 +78,12 @@ class Boosting(TableDetector):
 
     # ------------------------------------------------------------------ score
     def _score_window(self, window: Window) -> Array:
-        odds = self._trees.raw_score(self.table.of(window))
+        odds = self._trees.raw_score(self._rows(window))
         score: Array = 1.0 / (1.0 + np.exp(-np.clip(odds, LOWEST, HIGHEST)))
         return score
+
+    def _boosted(self) -> Say:
+        return {"boosting": (self._trees, 1.0)}
 
     # ------------------------------------------------------------------ files
     def _weights(self) -> dict[str, Array]:

@@ -53,7 +53,7 @@ class IsolationForestDetector(TableDetector):
         return self._score_both(task)
 
     def _score_window(self, window: Window) -> Array:
-        return self._trees.raw_score(self.table.of(window))
+        return self._trees.raw_score(self._rows(window))
 
     def _weights(self) -> dict[str, Array]:
         return self._trees.arrays()

@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 from sdgad.configuration import option
 from sdgad.detectors.base import WindowDetector
 from sdgad.detectors.config import DetectorConfig
-from sdgad.detectors.event_table import EventTable
+from sdgad.detectors.event_table import EventTable, Table
 from sdgad.errors import InputError
+from sdgad.history.window import Window
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,16 @@ class TableDetector(WindowDetector):
         return self.config.history if self.config.habits else 0
 
     @property
+    def tells_rows(self) -> bool:  # type: ignore[override]
+        return self.config.habits
+
+    @property
     def table(self) -> EventTable:
         """How events become rows."""
         return EventTable(self.window_shape)
+
+    def _rows(self, window: Window) -> Table:
+        """Of events to be scored."""
+        rows = self.table.of(window)
+        self._tell(rows)
+        return rows

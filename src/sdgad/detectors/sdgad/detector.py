@@ -14,6 +14,7 @@ from sdgad.calibration.score import CalibratedScore, PrintedScore, Score, score_
 from sdgad.detectors.boosted import Growth
 from sdgad.detectors.config import DetectorConfig
 from sdgad.detectors.event_table import EventTable, Table
+from sdgad.detectors.explaining.explainer import Say
 from sdgad.detectors.learned.detector import LearnedDetector
 from sdgad.detectors.learned.examples import Examples
 from sdgad.detectors.learned.reader import Reader
@@ -23,6 +24,7 @@ from sdgad.detectors.pseudo import FEW_LABELS
 from sdgad.detectors.registry import detectors
 from sdgad.detectors.sdgad.config import SDGADConfig
 from sdgad.detectors.sdgad.evidence.base import Group, Lesson
+from sdgad.detectors.sdgad.evidence.boosted_kind import BoostedKind
 from sdgad.detectors.sdgad.evidence.join import Weights, by_rule, chosen, joined
 from sdgad.detectors.sdgad.evidence.panel import Numbers, Panel
 from sdgad.detectors.sdgad.evidence.recent import Recent
@@ -184,7 +186,9 @@ class SDGAD(LearnedDetector):
             numbers["flow"] = -reading.network.ell.double().cpu().numpy()
         if "odds" in names and reading.network.odds is not None:
             numbers["odds"] = reading.network.odds.double().cpu().numpy()
-        return {**self._panel.raw(reading.rows), **numbers}
+        found = {**self._panel.raw(reading.rows), **numbers}
+        self._tell(reading.rows, found)
+        return found
 
     def _joined_ell(self, evidence: Evidence, join: Join) -> Array:
         joined_ell: Array = self._model.join(evidence, join).cpu().numpy()
@@ -213,6 +217,23 @@ class SDGAD(LearnedDetector):
     def needs(self) -> Needs:  # type: ignore[override]
         needs = super().needs
         return replace(needs, time=True) if self.config.local and self.config.kinds else needs
+
+    # ------------------------------------------------------------------ explain
+    @property
+    def tells_rows(self) -> bool:  # type: ignore[override]
+        return self._panel is not None
+
+    def _evidence_told(self, told: Numbers) -> list[tuple[str, float, Array]]:
+        nats = {} if self._panel is None else self._panel.nats(told)
+        return [(name, weight, nats[name]) for name, weight in self._say.items()] if nats else []
+
+    def _boosted(self) -> Say:
+        kinds = {} if self._panel is None else self._panel.kinds
+        return {
+            name: (kind.trees, self._say[name])
+            for name, kind in kinds.items()
+            if isinstance(kind, BoostedKind)
+        }
 
     # ------------------------------------------------------------------ files
     def _weights(self) -> dict[str, Array]:

@@ -15,6 +15,11 @@ class BoostedKind(Kind):
 
     _trees: BoostedTrees
 
+    @property
+    def trees(self) -> BoostedTrees:
+        """Which columns led to what they say, an explanation reads off them."""
+        return self._trees
+
     def raw(self, rows: Table) -> Array:
         return self._trees.raw_score(rows)
 

@@ -1,0 +1,100 @@
+"""`sdgad explain`: why the top events of a file have their scores."""
+
+from __future__ import annotations
+
+import logging
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sdgad.cli.naming import naming
+from sdgad.cli.opening import open_events, open_model
+from sdgad.cli.options import Events, Json, Model, Threads
+from sdgad.cli.printing import print_json, threshold_text
+
+if TYPE_CHECKING:
+    from sdgad.detectors.explaining.explanation import Explanation
+    from sdgad.experiments.scored import ScoredStream
+
+logger = logging.getLogger("sdgad.cli")
+
+
+def explain(
+    model: Model,
+    events: Events,
+    top: Annotated[
+        int, typer.Option(metavar="N", min=1, help="So many events, the highest scores first.")
+    ] = 20,
+    threads: Threads = None,  # noqa: ARG001
+    json: Json = False,
+) -> None:
+    """Say why events have their scores.
+
+    Prints the events with the highest scores: row in the file, who, when, score and p-value; in words what is most unusual
+    about it for its two ends; and the kinds of evidence, where the detector has such, with how rare so much of each is
+    among normal events. The model stays as it is.
+
+    \b
+    sdgad explain model new.csv --top 5
+    """
+    import numpy as np
+
+    from sdgad.experiments.scored_events import scored_events
+
+    detector = open_model(model)
+    _, stream = open_events(events, detector)
+    with naming(events):
+        found = detector.findings(stream)
+        scored = scored_events(stream, found.scores, detector)
+    rows = scored.top(top).tolist()
+    kept = np.flatnonzero(~np.isnan(found.scores))
+    explanations = found.explanations(kept[rows])
+    if late := len(stream) - len(scored):
+        logger.warning("%s: %d rows are older than the model's history and left out.", events, late)
+    if json:
+        told = [_document(scored, row, one) for row, one in zip(rows, explanations, strict=True)]
+        print_json({"model": str(model), "threshold": scored.threshold, "events": told})
+    else:
+        _print(events, scored, rows, explanations)
+
+
+def _document(scored: ScoredStream, row: int, explanation: Explanation) -> dict[str, Any]:
+    return {
+        "row": _number(scored, row),
+        "source": scored.source[row],
+        "destination": scored.destination[row],
+        "time": scored.moment(row),
+        "anomaly": int(scored.score[row] >= scored.threshold),
+        **explanation.to_dict(),
+    }
+
+
+def _print(events: Path, scored: ScoredStream, rows: list[int], explanations: list[Explanation]) -> None:
+    for row, explanation in zip(rows, explanations, strict=True):
+        verdict = "anomalous" if scored.score[row] >= scored.threshold else "below the threshold"
+        print(
+            f"row {_number(scored, row):,}: {scored.source[row]} → {scored.destination[row]}, {scored.moment(row)}"
+        )
+        print(f"  score {explanation.score:.6g}, p-value {explanation.p_value:.2g}: {verdict}")
+        print(f"  {explanation}")
+        kinds = [f"{kind.name} {_rare(kind.nats)}" for kind in explanation.evidence if kind.contribution > 0]
+        if kinds:
+            print(f"  evidence: {', '.join(kinds)}")
+        print()
+    print(
+        f"{events}: the top {len(rows):,} of {len(scored):,} events, {scored.alerts:,} of them all anomalous "
+        f"(score ≥ {threshold_text(scored.threshold)})."
+    )
+
+
+def _rare(nats: float) -> str:
+    """One in so many normal events has as much of it."""
+    many = math.exp(min(max(nats, 0.0), 30.0))
+    return f"1 in {float(f'{many:.2g}'):,.0f}" if many >= 10 else f"1 in {many:.2g}"
+
+
+def _number(scored: ScoredStream, row: int) -> int:
+    """Of the event in its file, from 1."""
+    return row + 1 if scored.row is None else int(scored.row[row]) + 1

@@ -1,0 +1,61 @@
+"""Findings: scores of events, and why, as far as somebody asks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sdgad.detectors.event_table import Table
+from sdgad.detectors.explaining.explainer import MOST, Explainer
+from sdgad.detectors.explaining.explanation import Explanation, KindOfEvidence
+from sdgad.events.stream import Array
+
+REMEMBERS_NOBODY = "this detector remembers nobody, so there are no habits to compare with"
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """One score and p-value per event, NaN where it was dropped as late; `place` is that of its row in the table, −1 without one.
+
+    What is not asked for is not worked out: explanations of a few events of many cost little more than the scores.
+    """
+
+    scores: Array
+    p_values: Array
+    place: Array
+    rows: Table
+    evidence: Sequence[tuple[str, float, Array]]  # name, weight and nats of every kind
+    explainer: Explainer | None  # None: the detector remembers nobody
+
+    def explanations(self, rows: Sequence[int] | Array | None = None, most: int = MOST) -> list[Explanation]:
+        """Of some events of the stream, by number, or of all; at most so many residuals each."""
+        asked = np.arange(len(self.scores)) if rows is None else np.asarray(rows, np.int64)
+        scores, p_values = self.scores[asked].tolist(), self.p_values[asked].tolist()
+        found = [
+            Explanation(score, p, note="" if self.explainer or math.isnan(score) else REMEMBERS_NOBODY)
+            for score, p in zip(scores, p_values, strict=True)
+        ]
+        known = np.flatnonzero(self.place[asked] >= 0)
+        if self.explainer is None or not len(known):
+            return found
+        places = self.place[asked[known]]
+        residuals = self.explainer.residuals(self.rows[places], most)
+        for at, kinds, broken in zip(known.tolist(), self._evidence(places), residuals, strict=True):
+            found[at] = Explanation(scores[at], p_values[at], kinds, broken)
+        return found
+
+    def _evidence(self, places: Array) -> list[tuple[KindOfEvidence, ...]]:
+        """Of every event, kinds that have a say, by what they contribute."""
+        said = [(name, weight, nats[places]) for name, weight, nats in self.evidence if weight > 0]
+        if not said:
+            return [()] * len(places)
+        names, weights = [name for name, _, _ in said], [weight for _, weight, _ in said]
+        nats = np.stack([nats for _, _, nats in said], 1)
+        order = np.argsort(-nats * weights, 1, kind="stable").tolist()
+        return [
+            tuple(KindOfEvidence(names[i], line[i], weights[i]) for i in by)
+            for by, line in zip(order, nats.tolist(), strict=True)
+        ]
