@@ -222,9 +222,9 @@ def test_an_event_of_the_past_is_explained_where_it_stood() -> None:
     )
 
 
-def test_kinds_of_evidence_add_up_to_the_score() -> None:
+def test_kinds_of_evidence_add_up_to_the_score_before_it_is_measured_by_recent_events() -> None:
     train, val, test = sdgad.simulate_payments(900, anomaly_rate=0.1, seed=1).split()
-    detector = sdgad.SDGAD(**sdgad.SDGAD.check_options).fit(train, val=val)
+    detector = sdgad.SDGAD(**sdgad.SDGAD.check_options, local=False).fit(train, val=val)
     total = [sum(kind.contribution for kind in one.evidence) for one in detector.explain(test)]
     np.testing.assert_allclose(
         detector._score_map(-np.array(total)), detector.decision_function(test), rtol=0, atol=1e-9

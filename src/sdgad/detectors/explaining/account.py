@@ -36,6 +36,15 @@ class Account:
         finally:
             self._listens = False
 
+    @contextmanager
+    def deaf(self) -> Iterator[None]:
+        """What is told within is not put down."""
+        before, self._listens = self._listens, False
+        try:
+            yield
+        finally:
+            self._listens = before
+
     def see(self, window: Window) -> None:
         """These events are about to be scored."""
         self._real.append((window.node[:, 0] != NOBODY).cpu().numpy())

@@ -9,11 +9,12 @@ from typing import Literal
 from sdgad.events.clock import Clock
 from sdgad.events.features import CategoryEncoding, FeatureEncoder
 from sdgad.history.context import PHASE_NAMES, context_names
-from sdgad.history.habits import HabitNames
+from sdgad.history.habits import CIRCLES, HabitNames
 from sdgad.history.window import WindowShape
 
 End = Literal["source", "destination", "both"]  # both: of the source with this very destination
 SHORT: dict[str, End] = {"src": "source", "dst": "destination"}
+PAIR = "pair"
 NO_THEME = ""  # how long a node is known, and the like: it says nothing by itself
 
 
@@ -34,7 +35,7 @@ class TableColumns:
     def names(self) -> tuple[str, ...]:
         """Of all columns, in order."""
         habit = HabitNames.of(context_names(self.clock), [name for name, _ in self._encoded])
-        return (*self.levels, *habit.relations, *habit.deviations, *habit.surprises)
+        return (*self.levels, *habit.relations, *habit.deviations, *habit.surprises, *habit.circles)
 
     @cached_property
     def themes(self) -> tuple[str, ...]:
@@ -44,7 +45,8 @@ class TableColumns:
         relations = [theme_of(name) for name in HabitNames.of(context_names(self.clock), ()).relations]
         phases = [theme_of(name) for name in context_names(self.clock) if name in PHASE_NAMES]
         levels = [*context, *features]
-        return (*levels, *relations, *levels, *levels, *features, *phases, *levels, *levels)
+        circles = [PAIR for _ in CIRCLES]
+        return (*levels, *relations, *levels, *levels, *features, *phases, *levels, *levels, *circles)
 
     @property
     def _encoded(self) -> list[tuple[str, str]]:
@@ -94,7 +96,7 @@ def theme_of(name: str) -> str:
     if "stream" in name or name == "log gap anyone":
         return "stream"
     if "pair" in name or "direction" in name:
-        return "pair"
+        return PAIR
     end = next((SHORT[word] for word in name.replace(",", "").split() if word in SHORT), None)
     if "partners" in name:
         return f"{end} partners"

@@ -32,6 +32,10 @@ class Around(OwnState):
         return self._inner.remembers
 
     @property
+    def in_order(self) -> bool:  # type: ignore[override]
+        return self._inner.in_order
+
+    @property
     def pads(self) -> bool:  # type: ignore[override]
         return self._inner.pads
 
@@ -40,6 +44,9 @@ class Around(OwnState):
 
     def through(self, window: Window) -> Array:
         return self._inner.through(self.shown(window))
+
+    def padded_through(self, window: Window, size: int) -> Array:
+        return self._inner.padded_through(self.shown(window), size)
 
     def all_through(self, windows: Iterable[Window]) -> Array:
         return self._inner.all_through(map(self.shown, windows))
@@ -92,6 +99,14 @@ class Witness(Around):
     def shown(self, window: Window) -> Window:
         self._account.see(window)
         return window
+
+    def padded_through(self, window: Window, size: int) -> Array:
+        self._account.see(window.padded(size))
+        return self._inner.padded_through(window, size)
+
+    def enter(self, rows: Window) -> None:
+        with self._account.deaf():  # a state may have to score what enters
+            super().enter(rows)
 
     def all_through(self, windows: Iterable[Window]) -> Array:
         scores = super().all_through(windows)
