@@ -44,7 +44,8 @@ class SDGADConfig(LearnedConfig):
     local: bool = option(True, "switch: evidence measured by the last 4,000 ordinary events")
     without: tuple[str, ...] = option(
         (),
-        "kinds of evidence that are left out: flow, odds, forest, ellipse, contrast, like-levels, like-habits, trees, floods",
+        "kinds of evidence that are left out: flow, odds, forest, ellipse, contrast, like-levels, like-habits, trees, "
+        "level-trees, floods",
     )
     trees: int = option(
         200, "most boosted trees of a kind of evidence that has such; validation stops earlier"
@@ -97,7 +98,7 @@ class SDGADConfig(LearnedConfig):
             return []
         switches = {
             "forest": True, "ellipse": True, "contrast": self.pseudo, "like-levels": self.known,
-            "like-habits": self.known, "trees": self.known,
+            "like-habits": self.known, "trees": self.known, "level-trees": self.known,
             "floods": self.floods,
         }  # fmt: skip
         return [name for name, wanted in switches.items() if wanted and name not in self.without]

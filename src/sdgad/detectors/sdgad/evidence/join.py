@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from sdgad.detectors.sdgad.evidence.panel import Numbers
 from sdgad.events.stream import Array
 from sdgad.metrics import mixture
 
-CONTRAST = 0.5  # of a density
+CONTRAST = 1.0  # the say of contrast beside that of density: which of the two sees more differs from stream to stream
 TRUST = 20.0  # labelled anomalies that have as much say as what needs none
 UNLABELLED_SHARES = (0.0, 0.15, 0.5, 0.85)
 CONTRASTS = (0.0, CONTRAST)
@@ -52,7 +52,9 @@ def chosen(groups: Mapping[str, Group], label: Array, nats: Numbers) -> Weights:
     if not informed or label.sum() < FEW_LABELS:
         raise ValueError("nothing to choose by")
     known = [name for name in informed if groups[name] == "known"]
-    subsets = [informed, *([known] if known else []), *([name] for name in informed)]
+    learned = known or informed  # the closed form is for those who have nothing better
+    subsets = [some for size in range(1, len(learned) + 1) for some in combinations(learned, size)]
+    subsets += [tuple(informed)] if known else []
     listed = []
     for share, contrast, some in product(UNLABELLED_SHARES, CONTRASTS, subsets):
         weights = _weights(groups, _unlabelled(share, contrast))

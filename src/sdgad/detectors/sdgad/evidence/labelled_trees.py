@@ -7,9 +7,11 @@ from typing import ClassVar
 import numpy as np
 
 from sdgad.detectors.boosted import LabelledRows, grow
+from sdgad.detectors.event_table import Table
 from sdgad.detectors.pseudo import FEW_LABELS
 from sdgad.detectors.sdgad.evidence.base import Group, Lesson, kinds
 from sdgad.detectors.sdgad.evidence.boosted_kind import BoostedKind
+from sdgad.events.stream import Array
 
 
 @kinds.register("trees")
@@ -17,6 +19,13 @@ class LabelledTrees(BoostedKind):
     """Log-odds of boosted trees on labels; an unknown one counts as normal."""
 
     group: ClassVar[Group] = "known"
+
+    def columns(self, rows: Table) -> Table:
+        """Those that it looks at."""
+        return rows
+
+    def raw(self, rows: Table) -> Array:
+        return super().raw(self.columns(rows))
 
     @classmethod
     def learns(cls, lesson: Lesson) -> bool:
@@ -26,5 +35,14 @@ class LabelledTrees(BoostedKind):
         task = lesson.task
         judge = None
         if task.val_has_both_classes:
-            judge = LabelledRows(lesson.val, np.asarray((task.val_label == 1).cpu()))
-        self._trees = grow(LabelledRows(lesson.train, lesson.anomalous), judge, lesson.growth, lesson.seed)
+            judge = LabelledRows(self.columns(lesson.val), np.asarray((task.val_label == 1).cpu()))
+        examples = LabelledRows(self.columns(lesson.train), lesson.anomalous)
+        self._trees = grow(examples, judge, lesson.growth, lesson.seed)
+
+
+@kinds.register("level-trees")
+class LevelTrees(LabelledTrees):
+    """The same on context and edge features alone: fewer columns to be misled by, and other mistakes."""
+
+    def columns(self, rows: Table) -> Table:
+        return self.table.levels(rows)
