@@ -18,7 +18,7 @@ CONTRAST = 1.0  # the say of contrast beside that of density: which of the two s
 TRUST = 20.0  # labelled anomalies that have as much say as what needs none
 UNLABELLED_SHARES = (0.0, 0.15, 0.5, 0.85)
 CONTRASTS = (0.0, CONTRAST)
-BEST = 3  # of the short list, whose weights are averaged: validation anomalies are few
+BEST = 5  # of the short list, whose weights are averaged: validation anomalies are few
 
 Weights = dict[str, float]
 
@@ -47,7 +47,7 @@ def by_rule(groups: Mapping[str, Group], labels: int) -> Weights:
 
 
 def chosen(groups: Mapping[str, Group], label: Array, nats: Numbers) -> Weights:
-    """By validation labels, from a short list: the mean of the best three. Fewer than 20 anomalies choose nothing."""
+    """By validation labels, from a short list: the mean of the best five. Fewer than 20 anomalies choose nothing."""
     informed = [name for name, group in groups.items() if group in ("like", "known")]
     if not informed or label.sum() < FEW_LABELS:
         raise ValueError("nothing to choose by")
