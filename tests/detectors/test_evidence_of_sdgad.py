@@ -9,12 +9,13 @@ import pytest
 
 import sdgad
 from sdgad.detectors.sdgad.detector import SDGAD
+from sdgad.errors import InputError
 from sdgad.events.simulator import simulate_payments
 from sdgad.metrics import auroc
 
 TRAIN, VAL, TEST = simulate_payments(4000, anomaly_rate=0.03, seed=1).split()
 SMALL = {"history": 8, "width": 8, "projection": 8, "hidden": 16, "device": "cpu", "epochs": 1, "trees": 30}
-LIKE = {"like-levels", "like-habits"}
+LIKE = {"like-levels", "like-levels-plain", "like-relations", "like-habits"}
 UNLABELLED = {"forest", "ellipse", "contrast", "floods", "flow"}
 
 
@@ -30,13 +31,16 @@ def unlabelled() -> SDGAD:
 def test_who_has_a_say_depends_on_the_labels_that_there_are(unlabelled: SDGAD) -> None:
     assert set(unlabelled._say) == UNLABELLED
     assert set(fit("few-shot", 3)._say) == UNLABELLED | LIKE
-    assert set(fit()._say) == UNLABELLED | LIKE | {"trees", "odds"}
+    assert set(fit()._say) == UNLABELLED | LIKE | {"trees", "level-trees", "odds"}
 
 
 def test_every_switch_takes_its_kinds_out() -> None:
     assert set(fit("none", pseudo=False)._say) == UNLABELLED - {"contrast"}
     assert set(fit("none", floods=False)._say) == UNLABELLED - {"floods"}
     assert set(fit(known=False)._say) == UNLABELLED
+    assert set(fit("none", without=("flow", "forest"))._say) == UNLABELLED - {"flow", "forest"}
+    with pytest.raises(InputError, match="there are: flow, odds, forest"):
+        SDGAD(without=("trunks",))
     for options in ({"habits": False}, {"context": False}, {"preset": "paper"}):
         assert fit(**options)._panel is None, options
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from sdgad.detectors.pseudo import PseudoEvents
-from sdgad.history.habits import CIRCLES, habits
+from sdgad.history.habits import CIRCLES, RELATIONS, habits
 from sdgad.history.index import HistoryIndex
 from sdgad.history.window import Window, WindowShape
 
@@ -37,6 +37,12 @@ class EventTable:
     def levels(self, table: Table) -> Table:
         """Context and edge features alone."""
         found: Table = table[:, : self.shape.context + self.shape.msg]
+        return found
+
+    def relations(self, table: Table) -> Table:
+        """Log-ratios, flags and shares inside the context alone."""
+        start = self.shape.context + self.shape.msg
+        found: Table = table[:, start : start + RELATIONS]
         return found
 
     def residuals(self, table: Table) -> Table:

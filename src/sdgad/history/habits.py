@@ -41,6 +41,7 @@ _AS_THEY_ARE = (
 CIRCLES = (
     "common partners of src", "common partners of dst", "meetings in the past of src", "meetings in the past of dst",
 )  # fmt: skip
+RELATIONS = len(_RATIOS) + 2 + len(_AS_THEY_ARE)  # with the gaps against their spacing
 _LEFT = torch.tensor([_AT[left] for _, left, _ in _RATIOS])
 _RIGHT = torch.tensor([_AT[right] for _, _, right in _RATIOS])
 _PLAIN = torch.tensor([_AT[name] for name in _AS_THEY_ARE])

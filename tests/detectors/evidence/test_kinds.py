@@ -16,7 +16,7 @@ from sdgad.detectors.sdgad.evidence.ellipse import RIDGE, Ellipse
 from sdgad.detectors.sdgad.evidence.floods import Floods, poisson_surprise
 from sdgad.detectors.sdgad.evidence.forest import SAMPLES, TREES
 from sdgad.detectors.sdgad.evidence.labelled_trees import LabelledTrees
-from sdgad.detectors.sdgad.evidence.likeness import SHRINK, LikeHabits, Likeness
+from sdgad.detectors.sdgad.evidence.likeness import LikeHabits, Likeness
 from sdgad.detectors.sdgad.evidence.panel import Panel
 from sdgad.detectors.task import FitScores, Task
 from sdgad.events.simulator import simulate_payments
@@ -137,7 +137,7 @@ def test_likeness_is_the_closed_form(name: str, labelled: tuple[EventTable, Less
     )
     assert abs(rows.mean(0)).max() < 0.6
     apart = rows[lesson.anomalous].mean(0) - rows.mean(0)
-    direction = np.linalg.inv(np.cov(rows.T, bias=True) + SHRINK * np.eye(rows.shape[1])) @ apart
+    direction = np.linalg.inv(np.cov(rows.T, bias=True) + LikeHabits.shrink * np.eye(rows.shape[1])) @ apart
     np.testing.assert_allclose(kind.raw(lesson.train), rows @ direction, rtol=1e-6, atol=1e-8)
 
 

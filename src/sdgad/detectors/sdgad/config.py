@@ -11,6 +11,7 @@ from sdgad.configuration import option
 from sdgad.detectors.learned.config import TINY, LearnedConfig, Ranges
 from sdgad.detectors.sdgad.boundary import Form
 from sdgad.detectors.sdgad.density import densities
+from sdgad.errors import InputError
 
 PAPER: Mapping[str, Any] = {
     "context": False, "habits": False, "pseudo": False, "known": False, "batch": 200, "order": "time", "select": "f1",
@@ -26,6 +27,9 @@ PAPER_BY_DATASET: Mapping[str, Mapping[str, Any]] = {
     "mooc": {"history": 20, "lambda_boundary": 0.5, "lambda_restriction": 0.5},
 }
 """What the paper reports per dataset beside the shared τ = 0.1, γ = 0.99, α = 0.01."""
+
+
+NETWORK = ("flow", "odds")  # kinds of evidence that come from the network
 
 
 @dataclass(frozen=True)
@@ -44,8 +48,7 @@ class SDGADConfig(LearnedConfig):
     local: bool = option(True, "switch: evidence measured by the last 4,000 ordinary events")
     without: tuple[str, ...] = option(
         (),
-        "kinds of evidence that are left out: flow, odds, forest, ellipse, contrast, like-levels, like-habits, trees, "
-        "level-trees, floods",
+        "kinds of evidence that are left out, by name, such as flow or forest",
     )
     trees: int = option(
         200, "most boosted trees of a kind of evidence that has such; validation stops earlier"
@@ -90,15 +93,24 @@ class SDGADConfig(LearnedConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         densities.get(self.density)
+        known = [*NETWORK, *self._switches]
+        for name in self.without:
+            if name not in known:
+                raise InputError(
+                    f"Option without={name!r} is no kind of evidence; there are: {', '.join(known)}."
+                )
+
+    @property
+    def _switches(self) -> dict[str, bool]:
+        likes = ("like-levels", "like-levels-plain", "like-relations", "like-habits")
+        return {
+            "forest": True, "ellipse": True, "contrast": self.pseudo, **dict.fromkeys(likes, self.known),
+            "trees": self.known, "level-trees": self.known, "floods": self.floods,
+        }  # fmt: skip
 
     @property
     def kinds(self) -> list[str]:
         """Kinds of evidence beside those of the network, as far as the switches let them."""
         if not (self.habits and self.context):
             return []
-        switches = {
-            "forest": True, "ellipse": True, "contrast": self.pseudo, "like-levels": self.known,
-            "like-habits": self.known, "trees": self.known, "level-trees": self.known,
-            "floods": self.floods,
-        }  # fmt: skip
-        return [name for name, wanted in switches.items() if wanted and name not in self.without]
+        return [name for name, wanted in self._switches.items() if wanted and name not in self.without]

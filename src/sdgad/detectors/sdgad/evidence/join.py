@@ -18,7 +18,8 @@ CONTRAST = 1.0  # the say of contrast beside that of density: which of the two s
 TRUST = 20.0  # labelled anomalies that have as much say as what needs none
 UNLABELLED_SHARES = (0.0, 0.15, 0.5, 0.85)
 CONTRASTS = (0.0, CONTRAST)
-BEST = 5  # of the short list, whose weights are averaged: validation anomalies are few
+MARGIN = 0.08  # over √n of n validation anomalies: what is not worse by more than that is as good as the best
+TOGETHER = 2  # kinds that know labels, or all of them
 
 Weights = dict[str, float]
 
@@ -47,20 +48,22 @@ def by_rule(groups: Mapping[str, Group], labels: int) -> Weights:
 
 
 def chosen(groups: Mapping[str, Group], label: Array, nats: Numbers) -> Weights:
-    """By validation labels, from a short list: the mean of the best five. Fewer than 20 anomalies choose nothing."""
+    """By validation labels, from a short list: the mean of all that are as good as the best. Fewer than 20
+    anomalies choose nothing."""
     informed = [name for name, group in groups.items() if group in ("like", "known")]
     if not informed or label.sum() < FEW_LABELS:
         raise ValueError("nothing to choose by")
     known = [name for name in informed if groups[name] == "known"]
     learned = known or informed  # the closed form is for those who have nothing better
-    subsets = [some for size in range(1, len(learned) + 1) for some in combinations(learned, size)]
-    subsets += [tuple(informed)] if known else []
+    subsets = {some for size in range(1, TOGETHER + 1) for some in combinations(learned, size)}
+    subsets |= {tuple(learned), tuple(informed)}
     listed = []
-    for share, contrast, some in product(UNLABELLED_SHARES, CONTRASTS, subsets):
+    for share, contrast, some in product(UNLABELLED_SHARES, CONTRASTS, sorted(subsets)):
         weights = _weights(groups, _unlabelled(share, contrast))
         listed.append({**weights, **dict.fromkeys(some, (1 - share) / len(some))})
-    ranked = sorted(listed, key=lambda weights: -mixture(label, joined(nats, weights)))
-    return {name: float(np.mean([weights[name] for weights in ranked[:BEST]])) for name in groups}
+    worth = np.array([mixture(label, joined(nats, weights)) for weights in listed])
+    good = np.flatnonzero(worth >= worth.max() - MARGIN / np.sqrt(label.sum()))
+    return {name: float(np.mean([listed[i][name] for i in good])) for name in groups}
 
 
 def _unlabelled(share: float, contrast: float) -> dict[Group, float]:

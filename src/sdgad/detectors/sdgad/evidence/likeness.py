@@ -16,7 +16,6 @@ from sdgad.events.stream import Array
 
 GRID = 513  # quantiles that a column is ranked by
 SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
-SHRINK = 3.0  # s: as much as three units of variance in every direction
 
 
 class Likeness(Kind):
@@ -26,6 +25,7 @@ class Likeness(Kind):
     """
 
     group: ClassVar[Group] = "like"
+    shrink: ClassVar[float] = 3.0  # s: as much as three units of variance in every direction
     _grid: Array
     _direction: Array
 
@@ -46,7 +46,7 @@ class Likeness(Kind):
         apart = rows[lesson.anomalous].mean(0) - usual
         centred = rows - usual
         covariance = centred.T @ centred / len(centred)
-        self._direction = np.linalg.solve(covariance + SHRINK * np.eye(len(covariance)), apart)
+        self._direction = np.linalg.solve(covariance + self.shrink * np.eye(len(covariance)), apart)
 
     def raw(self, rows: Table) -> Array:
         odds: Array = self._normal_scores(rows) @ self._direction
@@ -74,6 +74,21 @@ class LikeLevels(Likeness):
 
     def columns(self, rows: Table) -> Table:
         return self.table.levels(rows)
+
+
+@kinds.register("like-levels-plain")
+class LikeLevelsPlain(LikeLevels):
+    """The same, by hardly more than the difference of the two means: of one label, covariances make too much."""
+
+    shrink: ClassVar[float] = 100.0
+
+
+@kinds.register("like-relations")
+class LikeRelations(Likeness):
+    """By relations inside the context alone."""
+
+    def columns(self, rows: Table) -> Table:
+        return self.table.relations(rows)
 
 
 @kinds.register("like-habits")
