@@ -12,6 +12,7 @@ from sdgad.detectors import Detector, make_detector
 from sdgad.detectors.average import Swapped
 from sdgad.detectors.learned.reader import Reader
 from sdgad.detectors.learned.selection import Validation
+from sdgad.detectors.sdgad.local_state import LocalState
 from sdgad.events.simulator import simulate_payments
 from sdgad.events.stream import EventStream
 from sdgad.history.memory import NodeMemory
@@ -49,12 +50,12 @@ def test_the_memory_that_is_kept_is_that_of_the_weights_that_are_kept(name: str,
     """Replayed event by event through a new state, from the first predecessor on."""
     detector = make_detector(name, **SMALL).fit(TRAIN.with_labels(labels, k=2), val=VAL, epochs=2)
     live = detector.live()
-    kept = live._state
-    again = detector._new_state()
+    kept, again = live._state, detector._new_state()
     archive, view = detector._archive, detector.view
     index = view.index(archive.log, detector.clock)
     for row in range(len(index)):
         again.enter(view.rows(index, torch.tensor([row])))
+    kept, again = (state._nats if isinstance(state, LocalState) else state for state in (kept, again))
     assert isinstance(kept, NodeMemory)
     assert isinstance(again, NodeMemory)
     assert kept.events == again.events == len(PAST) + len(TRAIN) + len(VAL)
@@ -89,7 +90,7 @@ def test_batches_end_where_the_memory_is_written(monkeypatch: pytest.MonkeyPatch
         for places in original(reader, rows, size):
             assert reader.memory is not None
             batches.append(rows[places])
-            ends = reader.memory.cuts(reader._seconds(rows[places]))
+            ends = reader.memory.cuts(reader.seconds(rows[places]))
             assert ends.tolist() in ([], [0])
             yield places
 
@@ -119,7 +120,7 @@ def test_validation_replays_the_memory_under_the_averaged_weights(monkeypatch: p
         memory = validation._reader.memory
         assert memory is not None
         fresh = NodeMemory(memory._needs, memory._rule, torch.device("cpu"))
-        blocks = fresh.cuts(validation._reader._seconds(torch.arange(int(validation.rows[0]))))
+        blocks = fresh.cuts(validation._reader.seconds(torch.arange(int(validation.rows[0]))))
         replays.append((len(commits) - before, len(blocks)))
 
     def swapped(swapping: Swapped) -> None:

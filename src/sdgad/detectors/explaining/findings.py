@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from sdgad.detectors.explaining.explainer import MOST, Explainer
 from sdgad.detectors.explaining.explanation import Explanation, KindOfEvidence
 from sdgad.events.stream import Array
 
+first = itemgetter(0)
 REMEMBERS_NOBODY = "this detector remembers nobody, so there are no habits to compare with"
 
 
@@ -48,8 +50,12 @@ class Findings:
         return found
 
     def _evidence(self, places: Array) -> list[tuple[KindOfEvidence, ...]]:
-        """Of every event, kinds that have a say, by what they contribute."""
-        said = [(name, weight, nats[places]) for name, weight, nats in self.evidence if weight > 0]
+        """Of every event, kinds that have a say, by what they contribute; of equals by name."""
+        said = [
+            (name, weight, nats[places])
+            for name, weight, nats in sorted(self.evidence, key=first)
+            if weight > 0
+        ]
         if not said:
             return [()] * len(places)
         names, weights = [name for name, _, _ in said], [weight for _, weight, _ in said]
