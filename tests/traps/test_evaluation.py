@@ -26,7 +26,7 @@ from sdgad.metrics import auroc
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "sdgad": {"history": 5, "width": 8, "projection": 8, "hidden": 16, "batch": 64, "trees": 20},
-    "boosting": {"max_iter": 100},
+    "boosting": {"max_iter": 100, "seed": 1},
     "isolation-forest": {"trees": 40},
 }
 EPOCHS = {"sdgad": 3}

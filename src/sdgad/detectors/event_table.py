@@ -39,6 +39,11 @@ class EventTable:
         found: Table = table[:, : self.shape.context + self.shape.msg]
         return found
 
+    def for_densities(self, table: Table) -> Table:
+        """All but circles: of these nearly all values are usual somewhere, and a density is misled by them."""
+        found: Table = table[:, : table.shape[1] - len(CIRCLES)] if self.shape.history else table
+        return found
+
     def relations(self, table: Table) -> Table:
         """Log-ratios, flags and shares inside the context alone."""
         start = self.shape.context + self.shape.msg

@@ -49,11 +49,12 @@ class IsolationForestDetector(TableDetector):
         forest = IsolationForest(
             n_estimators=self.config.trees, max_samples=samples, random_state=self.config.seed
         )
-        self._trees = IsolationTrees.from_sklearn(forest.fit(self.table.rows(task.index, task.train)))
+        rows = self.table.for_densities(self.table.rows(task.index, task.train))
+        self._trees = IsolationTrees.from_sklearn(forest.fit(rows))
         return self._score_both(task)
 
     def _score_window(self, window: Window) -> Array:
-        return self._trees.raw_score(self._rows(window))
+        return self._trees.raw_score(self.table.for_densities(self._rows(window)))
 
     def _weights(self) -> dict[str, Array]:
         return self._trees.arrays()
