@@ -12,7 +12,8 @@ train, val, test = events.split(train=0.4, val=0.2)
 
 print(f"{len(train)} events to learn from, {len(test)} to be judged on.\n")
 shorter = {
-    "sdgad": {"epochs": 4, "history": 5}
+    "sdgad": {"epochs": 4, "history": 5, "trees": 50},
+    "classifier": {"epochs": 4, "history": 5},
 }  # for the sake of this example; leave it out for your own data
 print("detector          labels   AUROC      AP      F1  seconds")
 for name in sdgad.list_detectors():

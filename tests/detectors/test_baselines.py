@@ -162,9 +162,9 @@ def test_overwhelming_odds_stay_inside_0_and_1(supervised: Boosting) -> None:
 
 # ---------------------------------------------------------------------- isolation forest
 def test_an_isolation_forest_uses_no_label_and_scores_as_scikit_learn(
-    tables: tuple[np.ndarray, np.ndarray],
+    supervised: Boosting, tables: tuple[np.ndarray, np.ndarray]
 ) -> None:
-    train, val = tables
+    train, val = map(supervised.table.for_densities, tables)
     labelled = IsolationForestDetector(device="cpu", trees=30).fit(TRAIN, val=VAL)
     unlabelled = IsolationForestDetector(device="cpu", trees=30).fit(TRAIN.with_labels("none"), val=VAL)
     np.testing.assert_array_equal(labelled.validation_scores_, unlabelled.validation_scores_)
