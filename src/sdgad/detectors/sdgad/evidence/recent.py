@@ -12,6 +12,7 @@ from sdgad.events.stream import Array
 
 REACH = 4000  # ordinary events that are looked back on
 BLOCK = 256  # events that are measured alike, at least
+MIDDLE = 0.8  # a quantile that a drift moves as well, and an attack on a few does not
 HIGH = 0.98  # the quantile that is compared: near those that raise alarms, and still known well
 ORDINARY = 0.995  # the quantile of validation events from which an event is not ordinary
 FEWEST = 100  # ordinary events that say anything
@@ -25,6 +26,7 @@ NOTHING: Array = np.empty(0)
 class Ruler:
     """What validation events, as far as they are ordinary, led to expect of Σ w · nats."""
 
+    middle: float  # their 80% quantile
     usual: float  # their 98% quantile
     limit: float  # where what is ordinary ends
 
@@ -32,15 +34,24 @@ class Ruler:
     def fit(cls, nats: Array) -> Self:
         """From those of validation events."""
         limit = float(np.quantile(nats, ORDINARY))
-        return cls(float(np.quantile(nats[nats <= limit], HIGH)), limit)
+        middle, usual = np.quantile(nats[nats <= limit], (MIDDLE, HIGH)).tolist()
+        return cls(middle, usual, limit)
+
+    def scale(self, ordinary: Array) -> float:
+        """usual / now, by the 98% quantile or by the 80% quantile, whichever is nearer to 1; 1 where they do not agree."""
+        if len(ordinary) < FEWEST or min(self.middle, self.usual) <= 0:
+            return 1.0
+        now = np.maximum(np.quantile(ordinary, (MIDDLE, HIGH)), 1e-12)
+        low, high = sorted((self.middle / now[0], self.usual / now[1]))
+        return float(np.clip(np.clip(1.0, low, high), 1 / MOST, MOST))
 
 
 @dataclass(frozen=True, eq=False)
 class Recent:
     """The last 4,000 ordinary events, those that wait for their block to be full, and how events were measured so far.
 
-    An event of n nats is measured as n · usual / now, with `usual` the 98% quantile of ordinary validation events and `now` that
-    of the last ordinary ones: where a stream drifts, as many events stand out as before. Blocks end where 256 events wait and
+    An event of n nats is measured as n · usual / now (`Ruler.scale`), of quantiles of ordinary validation events and of the last
+    ordinary ones: where a stream drifts, as many events stand out as before. Blocks end where 256 events wait and
     time moves on, whatever the batches. What is measured beyond the 99.5% quantile of validation is not ordinary and never
     counts: an attack, however long it lasts, does not become usual. Late events are measured as those of their time were.
     """
@@ -85,10 +96,7 @@ class Recent:
         if len(self.waiting):
             kept = self.waiting[self.scales[-1] * self.waiting <= self.ruler.limit]
             ordinary = np.concatenate([ordinary, kept])[-REACH:]
-        scale = 1.0
-        if len(ordinary) >= FEWEST and self.ruler.usual > 0:
-            now = float(np.quantile(ordinary, HIGH))
-            scale = float(np.clip(self.ruler.usual / max(now, 1e-12), 1 / MOST, MOST))
+        scale = self.ruler.scale(ordinary)
         return replace(
             self,
             ordinary=ordinary,
@@ -100,7 +108,7 @@ class Recent:
     # ------------------------------------------------------------------ files
     def arrays(self) -> dict[str, Array]:
         """By names that begin with `recent.`."""
-        plain = np.array([self.ruler.usual, self.ruler.limit, self.newest])
+        plain = np.array([self.ruler.middle, self.ruler.usual, self.ruler.limit, self.newest])
         return {"recent.plain": plain, **{f"recent.{name}": getattr(self, name) for name in SERIES}}
 
     @classmethod
@@ -108,9 +116,9 @@ class Recent:
         """The inverse of `arrays`."""
         plain = np.array(arrays["recent.plain"], np.float64)
         series = {name: np.array(arrays[f"recent.{name}"], np.float64) for name in SERIES}
-        if plain.shape != (3,) or any(array.ndim != 1 for array in series.values()):
+        if plain.shape != (4,) or any(array.ndim != 1 for array in series.values()):
             raise ValueError("what is recent has not the expected shape")
         if len(series["since"]) != len(series["scales"]):
             raise ValueError("blocks of what is recent lack their scales")
-        usual, limit, newest = plain.tolist()
-        return cls(Ruler(usual, limit), newest=newest, **series)
+        middle, usual, limit, newest = plain.tolist()
+        return cls(Ruler(middle, usual, limit), newest=newest, **series)
