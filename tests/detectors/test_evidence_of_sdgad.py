@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from pathlib import Path
 
 import numpy as np
@@ -71,3 +72,11 @@ def test_a_validation_part_of_anomalies_alone_is_no_obstacle() -> None:
     scores = model.decision_function(TEST)
     assert ((scores > 0) & (scores < 1)).all()
     assert (auroc(TEST.label, scores) or 0) > 0.7
+
+
+def test_what_is_recent_of_another_shape_is_refused_like_any_folder_that_does_not_fit(
+    unlabelled: SDGAD,
+) -> None:
+    weights = unlabelled._weights() | {"evidence.recent.plain": np.zeros(2)}
+    with pytest.raises(KeyError, match="recent"):
+        copy(unlabelled)._restore(weights, unlabelled._calibration())

@@ -107,7 +107,8 @@ class SDGAD(LearnedDetector):
         weigh = self._weigh if self.config.kinds else self._lead
         train_ell, val_ell = weigh(task, train, val)
         if self.config.local and self._panel is not None:
-            start = Recent.start(-val_ell)
+            normal = (task.val_label != 1).cpu().numpy()
+            start = Recent.start(-val_ell[normal] if normal.any() else -val_ell)
             measured, self._recent = start.after(-val_ell, reader.seconds(task.val))
             val_ell = -measured
         self._set_score(task, train_ell, val_ell)
@@ -256,7 +257,10 @@ class SDGAD(LearnedDetector):
         self._panel, self._table, self._recent = None, EventTable(self.window_shape), None
         evidence = {name.removeprefix(EVIDENCE): array for name, array in evidence.items()}
         if "recent.plain" in evidence:
-            self._recent = Recent.from_arrays(evidence)
+            try:
+                self._recent = Recent.from_arrays(evidence)
+            except ValueError as problem:
+                raise KeyError(str(problem)) from None
         if "kinds" in calibration:
             self._panel = Panel(self._table, calibration["kinds"])
             self._panel.load(

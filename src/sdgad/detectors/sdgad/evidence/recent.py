@@ -65,7 +65,7 @@ class Recent:
 
     @classmethod
     def start(cls, nats: Array) -> Self:
-        """Before the first of these validation events: they themselves are all that is known of what is usual."""
+        """Before the first validation event: the normal ones, of which these are, are all that is known of what is usual."""
         ruler = Ruler.fit(nats)
         ordinary = nats[nats <= ruler.limit][:REACH]
         return cls(ruler, ordinary, NOTHING, -np.inf, NOTHING, NOTHING)
