@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import sdgad
+from sdgad.detectors.sdgad.config import LIKES
 from sdgad.detectors.sdgad.detector import SDGAD
 from sdgad.errors import InputError
 from sdgad.events.simulator import simulate_payments
@@ -16,8 +17,7 @@ from sdgad.metrics import auroc
 
 TRAIN, VAL, TEST = simulate_payments(4000, anomaly_rate=0.03, seed=1).split()
 SMALL = {"history": 8, "width": 8, "projection": 8, "hidden": 16, "device": "cpu", "epochs": 1, "trees": 30}
-LIKE = {"like-levels", "like-levels-plain", "like-relations", "like-habits"}
-UNLABELLED = {"forest", "ellipse", "contrast", "floods", "flow"}
+UNLABELLED = {"forest", "ellipse", "ranks", "contrast", "floods", "flow"}
 
 
 def fit(how: str = "all", k: int = 3, **options: object) -> SDGAD:
@@ -30,9 +30,20 @@ def unlabelled() -> SDGAD:
 
 
 def test_who_has_a_say_depends_on_the_labels_that_there_are(unlabelled: SDGAD) -> None:
+    def heard(how: str) -> set[str]:
+        """By the rule: validation has no labels to choose by."""
+        return set(SDGAD(**SMALL).fit(TRAIN.with_labels(how, 3), val=VAL.with_labels("none"))._say)  # type: ignore[arg-type]
+
     assert set(unlabelled._say) == UNLABELLED
-    assert set(fit("few-shot", 3)._say) == UNLABELLED | LIKE
-    assert set(fit()._say) == UNLABELLED | LIKE | {"trees", "level-trees", "odds"}
+    assert heard("few-shot") == UNLABELLED | set(LIKES)
+    assert heard("all") == UNLABELLED | set(LIKES) | {"trees", "level-trees", "odds"}
+
+
+def test_what_validation_gave_no_say_is_forgotten() -> None:
+    model = fit("few-shot")
+    assert all(model._say.values())
+    assert model._panel is not None
+    assert set(model._panel.kinds) == set(model._say) - {"flow"} < {*UNLABELLED, *LIKES}
 
 
 def test_every_switch_takes_its_kinds_out() -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from sdgad.detectors.pseudo import PseudoEvents
+from sdgad.history.context import NAMES, about
 from sdgad.history.habits import CIRCLES, RELATIONS, habits
 from sdgad.history.index import HistoryIndex
 from sdgad.history.window import Window, WindowShape
@@ -39,6 +40,18 @@ class EventTable:
         found: Table = table[:, : self.shape.context + self.shape.msg]
         return found
 
+    def levels_about(self, table: Table, side: str) -> Table:
+        """Context features of one side: `src`, `dst` or `pair`."""
+        places = [place for place, name in enumerate(NAMES) if about(name) == side]
+        found: Table = table[:, places if self.shape.context else []]
+        return found
+
+    def features(self, table: Table) -> Table:
+        """Edge features alone."""
+        start = self.shape.context
+        found: Table = table[:, start : start + self.shape.msg]
+        return found
+
     def for_densities(self, table: Table) -> Table:
         """All but circles: of these nearly all values are usual somewhere, and a density is misled by them."""
         found: Table = table[:, : table.shape[1] - len(CIRCLES)] if self.shape.history else table
@@ -55,6 +68,13 @@ class EventTable:
         shape = self.shape
         start = shape.context + shape.msg
         found: Table = table[:, start : table.shape[1] - 2 * start - len(CIRCLES)]
+        return found
+
+    def deviations(self, table: Table, end: int) -> Table:
+        """From the habit of the source, which is end 0, or of the destination, which is end 1."""
+        width = self.shape.context + self.shape.msg
+        start = width + RELATIONS + end * width
+        found: Table = table[:, start : start + width]
         return found
 
     def rows(self, index: HistoryIndex, rows: Tensor) -> Table:

@@ -26,7 +26,16 @@ NAMES: tuple[str, ...] = (
     "log rate dst hour", "log rate dst day", "log rate dst week",
     "log rate stream hour", "log rate stream day", "log rate stream week",
 )  # fmt: skip
+SIDES = ("src", "dst", "pair")  # whom a context feature is about; some are about the stream alone
 PHASE_NAMES: tuple[str, ...] = ("sin hour", "cos hour", "sin weekday", "cos weekday")
+
+
+def about(name: str) -> str:
+    """The side that a context feature is about: `src`, `dst`, `pair`, or `stream`."""
+    words = set(name.split())
+    if words & {"pair", "direction"}:
+        return "pair"
+    return next((side for side in SIDES if side in words), "stream")
 
 
 def context_names(clock: Clock) -> tuple[str, ...]:

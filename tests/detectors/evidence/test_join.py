@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sdgad.detectors.sdgad.evidence import join
 from sdgad.detectors.sdgad.evidence.base import Group
 from sdgad.detectors.sdgad.evidence.join import CONTRAST, by_rule, chosen, joined
 
@@ -60,6 +61,27 @@ def test_validation_labels_choose_the_kind_that_knows_them(good: str) -> None:
     assert max(say, key=lambda name: say[name] * (name != "floods")) == good
     anomaly = joined(nats, say)
     assert anomaly[label == 1].min() > np.quantile(anomaly[label == 0], 0.9)
+
+
+def test_closed_forms_count_as_one_beside_what_learned() -> None:
+    label, nats = numbers("odds")
+    many: dict[str, Group] = {**GROUPS, **dict.fromkeys(("like-a", "like-b", "like-c"), "like")}
+    rng = np.random.default_rng(1)
+    nats |= {name: rng.exponential(size=1000) for name in many if name not in nats}
+    say = chosen(many, label, nats)
+    likes = [say[name] for name, group in many.items() if group == "like"]
+    assert len(set(likes)) == 1
+    assert sum(likes) < say["odds"]
+
+
+def test_a_choice_looks_at_all_anomalies_and_at_most_so_many_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    label, nats = numbers("trees")
+    whole = chosen(GROUPS, label, nats)
+    monkeypatch.setattr(join, "NORMALS", 300)
+    nats["forest"][np.flatnonzero(label == 0)[1::4]] = np.nan  # of four others the choice looks at the first
+    found = chosen(GROUPS, label, nats)
+    assert np.isfinite(list(found.values())).all()
+    assert found["trees"] == pytest.approx(whole["trees"], abs=0.3)
 
 
 def test_fewer_than_twenty_anomalies_choose_nothing() -> None:

@@ -29,6 +29,10 @@ PAPER_BY_DATASET: Mapping[str, Mapping[str, Any]] = {
 """What the paper reports per dataset beside the shared τ = 0.1, γ = 0.99, α = 0.01."""
 
 
+LIKES = (
+    "like-levels", "like-levels-plain", "like-relations", "like-habits", "like-source", "like-destination", "like-pair",
+    "like-source-habits", "like-destination-habits", "like-features",
+)  # fmt: skip
 NETWORK = ("flow", "odds")  # kinds of evidence that come from the network
 
 
@@ -102,9 +106,8 @@ class SDGADConfig(LearnedConfig):
 
     @property
     def _switches(self) -> dict[str, bool]:
-        likes = ("like-levels", "like-levels-plain", "like-relations", "like-habits")
         return {
-            "forest": True, "ellipse": True, "contrast": self.pseudo, **dict.fromkeys(likes, self.known),
+            "forest": True, "ellipse": True, "ranks": True, "contrast": self.pseudo, **dict.fromkeys(LIKES, self.known),
             "trees": self.known, "level-trees": self.known, "floods": self.floods,
         }  # fmt: skip
 

@@ -134,7 +134,9 @@ class SDGAD(LearnedDetector):
         train_nats, val_nats = map(panel.nats, raw)
         label = task.val_label.nan_to_num().cpu().numpy()
         informed = labels > 0 and config.known and task.val_has_both_classes and label.sum() >= FEW_LABELS
-        self._say = chosen(groups, label, val_nats) if informed else by_rule(groups, labels)
+        say = chosen(groups, label, val_nats) if informed else by_rule(groups, labels)
+        self._say = {name: weight for name, weight in say.items() if weight}
+        panel.keep(self._say)
         return -joined(train_nats, self._say), -joined(val_nats, self._say)
 
     def _lead(self, task: Task, train: Reading, val: Reading) -> tuple[Array, Array]:

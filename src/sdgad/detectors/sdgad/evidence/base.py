@@ -53,8 +53,7 @@ class Kind(ABC):
     def __init__(self, table: EventTable) -> None:
         self.table = table
 
-    @classmethod
-    def learns(cls, lesson: Lesson) -> bool:  # noqa: ARG003
+    def learns(self, lesson: Lesson) -> bool:  # noqa: ARG002
         """Whether there is something to learn from."""
         return True
 

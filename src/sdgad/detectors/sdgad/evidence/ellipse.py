@@ -1,4 +1,4 @@
-"""Density by one ellipsoid: how far habits lie from the middle of all, in directions of little spread most."""
+"""Density by one ellipsoid: how far an event lies from the middle of all, in directions of little spread most."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 
 from sdgad.detectors.event_table import Table
 from sdgad.detectors.sdgad.evidence.base import Group, Kind, Lesson, kinds
+from sdgad.detectors.sdgad.evidence.normal_scores import NormalScores
 from sdgad.events.stream import Array
 
 LIMIT = 20.0  # standard deviations: one absurd value is not all that counts
-RIDGE = 1e-2  # no direction counts more than a hundredfold
 
 
 @kinds.register("ellipse")
@@ -20,21 +20,26 @@ class Ellipse(Kind):
     """Mahalanobis distance (v − m)ᵀ (C + 0.01 I)⁻¹ (v − m) of standardised relations and deviations."""
 
     group: ClassVar[Group] = "density"
+    ridge: ClassVar[float] = 1e-2  # no direction counts more than a hundredfold
     _mean: Array
     _scale: Array
     _whiten: Array
 
+    def columns(self, rows: Table) -> Array:
+        """Those that it looks at, before they are standardised."""
+        return self.table.residuals(rows).astype(np.float64)
+
     def fit(self, lesson: Lesson) -> None:
-        rows = self.table.residuals(lesson.train)[~lesson.anomalous].astype(np.float64)
+        rows = self.columns(lesson.train)[~lesson.anomalous]
         spread = rows.std(0)
         self._mean, self._scale = rows.mean(0), np.where(spread > 1e-6, spread, 1.0)
         inside = self._standardised(rows)
         covariance = inside.T @ inside / len(inside)
-        variance, axes = np.linalg.eigh(covariance + RIDGE * np.eye(len(covariance)))
+        variance, axes = np.linalg.eigh(covariance + self.ridge * np.eye(len(covariance)))
         self._whiten = axes / np.sqrt(variance)
 
     def raw(self, rows: Table) -> Array:
-        white = self._standardised(self.table.residuals(rows).astype(np.float64)) @ self._whiten
+        white = self._standardised(self.columns(rows)) @ self._whiten
         distance: Array = np.square(white).sum(1)
         return distance
 
@@ -46,3 +51,26 @@ class Ellipse(Kind):
 
     def load(self, arrays: Mapping[str, Array]) -> None:
         self._mean, self._scale, self._whiten = arrays["mean"], arrays["scale"], arrays["whiten"]
+
+
+@kinds.register("ranks")
+class Ranks(Ellipse):
+    """The same distance of normal scores of relations: how odd their combination is, whatever their size."""
+
+    ridge: ClassVar[float] = 0.1
+    _scores: NormalScores
+
+    def columns(self, rows: Table) -> Array:
+        scores: Array = self._scores(self.table.relations(rows))
+        return scores
+
+    def fit(self, lesson: Lesson) -> None:
+        self._scores = NormalScores.fit(self.table.relations(lesson.train)[~lesson.anomalous])
+        super().fit(lesson)
+
+    def arrays(self) -> dict[str, Array]:
+        return {**super().arrays(), "grid": self._scores.grid}
+
+    def load(self, arrays: Mapping[str, Array]) -> None:
+        super().load(arrays)
+        self._scores = NormalScores(arrays["grid"])

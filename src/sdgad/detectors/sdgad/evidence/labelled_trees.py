@@ -27,8 +27,7 @@ class LabelledTrees(BoostedKind):
     def raw(self, rows: Table) -> Array:
         return super().raw(self.columns(rows))
 
-    @classmethod
-    def learns(cls, lesson: Lesson) -> bool:
+    def learns(self, lesson: Lesson) -> bool:
         return int(lesson.anomalous.sum()) >= FEW_LABELS
 
     def fit(self, lesson: Lesson) -> None:

@@ -4,44 +4,38 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
-import torch
-from numpy.typing import NDArray
 
 from sdgad.detectors.event_table import Table
 from sdgad.detectors.sdgad.evidence.base import Group, Kind, Lesson, kinds
+from sdgad.detectors.sdgad.evidence.normal_scores import NormalScores
 from sdgad.events.stream import Array
-
-GRID = 513  # quantiles that a column is ranked by
-SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 
 
 class Likeness(Kind):
     """r(v) = (m₁ − m₀)ᵀ (Σ + s I)⁻¹ v, with m₁ the mean of the labelled anomalies, m₀ and Σ those of training events.
 
-    Every column of v is the normal score of its rank among training events, so that no single heavy tail leads.
+    The columns of v are normal scores.
     """
 
     group: ClassVar[Group] = "like"
     shrink: ClassVar[float] = 3.0  # s: as much as three units of variance in every direction
-    _grid: Array
+    _scores: NormalScores
     _direction: Array
 
     @abstractmethod
     def columns(self, rows: Table) -> Table:
         """Those that it looks at."""
 
-    @classmethod
-    def learns(cls, lesson: Lesson) -> bool:
-        return bool(lesson.anomalous.any())
+    def learns(self, lesson: Lesson) -> bool:
+        return bool(lesson.anomalous.any()) and self.columns(lesson.train[:1]).shape[1] > 0
 
     def fit(self, lesson: Lesson) -> None:
-        self._grid = np.quantile(self.columns(lesson.train), np.linspace(0, 1, GRID), axis=0).T.astype(
-            np.float32
-        )
-        rows = self._normal_scores(lesson.train)
+        columns = self.columns(lesson.train)
+        self._scores = NormalScores.fit(columns)
+        rows = self._scores(columns)
         usual = rows.mean(0)
         apart = rows[lesson.anomalous].mean(0) - usual
         centred = rows - usual
@@ -49,23 +43,14 @@ class Likeness(Kind):
         self._direction = np.linalg.solve(covariance + self.shrink * np.eye(len(covariance)), apart)
 
     def raw(self, rows: Table) -> Array:
-        odds: Array = self._normal_scores(rows) @ self._direction
+        odds: Array = self._scores(self.columns(rows)) @ self._direction
         return odds
 
-    def _normal_scores(self, rows: Table) -> NDArray[np.float64]:
-        rows = self.columns(rows)
-        rank = np.empty(rows.shape)
-        for i, grid in enumerate(self._grid):
-            low, high = (np.searchsorted(grid, rows[:, i], side) for side in SIDES)
-            rank[:, i] = (low + high + 1) / (2 * GRID + 2)
-        scores: NDArray[np.float64] = torch.special.ndtri(torch.from_numpy(rank)).numpy()
-        return scores
-
     def arrays(self) -> dict[str, Array]:
-        return {"grid": self._grid, "direction": self._direction}
+        return {"grid": self._scores.grid, "direction": self._direction}
 
     def load(self, arrays: Mapping[str, Array]) -> None:
-        self._grid, self._direction = arrays["grid"], arrays["direction"]
+        self._scores, self._direction = NormalScores(arrays["grid"]), arrays["direction"]
 
 
 @kinds.register("like-levels")
@@ -97,3 +82,51 @@ class LikeHabits(Likeness):
 
     def columns(self, rows: Table) -> Table:
         return self.table.residuals(rows)
+
+
+@kinds.register("like-source")
+class LikeSource(Likeness):
+    """By what is known of the source alone. Of a few labels nobody can tell which side matters; validation can."""
+
+    def columns(self, rows: Table) -> Table:
+        return self.table.levels_about(rows, "src")
+
+
+@kinds.register("like-destination")
+class LikeDestination(Likeness):
+    """By what is known of the destination alone."""
+
+    def columns(self, rows: Table) -> Table:
+        return self.table.levels_about(rows, "dst")
+
+
+@kinds.register("like-pair")
+class LikePair(Likeness):
+    """By what the two have had to do with each other alone."""
+
+    def columns(self, rows: Table) -> Table:
+        return self.table.levels_about(rows, "pair")
+
+
+@kinds.register("like-source-habits")
+class LikeSourceHabits(Likeness):
+    """By deviations from the habit of the source alone."""
+
+    def columns(self, rows: Table) -> Table:
+        return self.table.deviations(rows, 0)
+
+
+@kinds.register("like-destination-habits")
+class LikeDestinationHabits(Likeness):
+    """By deviations from the habit of the destination alone."""
+
+    def columns(self, rows: Table) -> Table:
+        return self.table.deviations(rows, 1)
+
+
+@kinds.register("like-features")
+class LikeFeatures(Likeness):
+    """By edge features alone."""
+
+    def columns(self, rows: Table) -> Table:
+        return self.table.features(rows)

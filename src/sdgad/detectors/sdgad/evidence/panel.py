@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Self
 
 from sdgad.detectors.event_table import EventTable, Table
@@ -27,10 +27,16 @@ class Panel:
     @classmethod
     def fitted(cls, table: EventTable, lesson: Lesson, names: Iterable[str]) -> Self:
         """Those of these names that find something to learn from."""
-        panel = cls(table, [name for name in names if kinds.get(name).learns(lesson)])
+        panel = cls(table, names)
+        panel.kinds = {name: kind for name, kind in panel.kinds.items() if kind.learns(lesson)}
         for kind in panel.kinds.values():
             kind.fit(lesson)
         return panel
+
+    def keep(self, names: Collection[str]) -> None:
+        """Forget the other kinds: what has no say need not be asked."""
+        self.kinds = {name: kind for name, kind in self.kinds.items() if name in names}
+        self.tails = {name: tail for name, tail in self.tails.items() if name in names}
 
     def groups(self, network: Mapping[str, Group]) -> dict[str, Group]:
         """The group of every kind; `network` names those of the network."""
