@@ -41,6 +41,18 @@ def test_a_lasting_attack_does_not_become_usual(fitted: Recent) -> None:
     assert share_above(measured[last][~attack[last]]) < 0.02
 
 
+def test_a_wilder_stream_needs_two_witnesses_and_a_calmer_one_needs_one(fitted: Recent) -> None:
+    ordinary = np.sort(fitted.ordinary)
+    top = slice(int(0.9 * len(ordinary)), None)
+    wilder, calmer = ordinary.copy(), ordinary.copy()
+    wilder[top] *= 1.5
+    calmer[top] = np.maximum(calmer[top] / 1.5, ordinary[top.start])
+    scale = fitted.ruler.scale
+    assert scale(wilder) == pytest.approx(1.0, abs=0.02)
+    assert scale(1.5 * ordinary) == pytest.approx(1 / 1.5, rel=0.02)
+    assert scale(calmer) > 1.2
+
+
 def test_measures_depend_on_the_stream_and_not_on_how_it_is_cut(fitted: Recent) -> None:
     nats = np.linspace(1, 3, 3000) * RNG.exponential(size=3000)
     seconds = 6000.0 + np.arange(3000) // 7  # ties reach over the ends of blocks

@@ -38,12 +38,14 @@ class Ruler:
         return cls(middle, usual, limit)
 
     def scale(self, ordinary: Array) -> float:
-        """usual / now, by the 98% quantile or by the 80% quantile, whichever is nearer to 1; 1 where they do not agree."""
+        """usual / now, by the 98% quantile. That a stream has become wilder is believed only as far as the 80% quantile agrees:
+        an attack raises the upper one alone. That it has become calmer needs no second witness."""
         if len(ordinary) < FEWEST or min(self.middle, self.usual) <= 0:
             return 1.0
         now = np.maximum(np.quantile(ordinary, (MIDDLE, HIGH)), 1e-12)
-        low, high = sorted((self.middle / now[0], self.usual / now[1]))
-        return float(np.clip(np.clip(1.0, low, high), 1 / MOST, MOST))
+        middle, high = self.middle / now[0], self.usual / now[1]
+        scale = high if high >= 1 else min(1.0, max(middle, high))
+        return float(np.clip(scale, 1 / MOST, MOST))
 
 
 @dataclass(frozen=True, eq=False)
