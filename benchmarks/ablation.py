@@ -28,6 +28,7 @@ PARTS: dict[str, dict[str, Any]] = {
     "without the flow": {"without": ("flow",)},
     "without the forest": {"without": ("forest",)},
     "without the ellipse": {"without": ("ellipse",)},
+    "without the ranks": {"without": ("ranks",)},
     "without the contrast": {"without": ("contrast",)},
     "without the network's odds": {"without": ("odds",)},
     "without trees on labels": {"without": ("trees", "level-trees")},
@@ -59,6 +60,7 @@ def main() -> None:
     )
     parser.add_argument("--rows", default="payments S1,payments S3,uci S3 clean")
     parser.add_argument("--seeds", default="0,1")
+    parser.add_argument("--parts", default=",".join(PARTS), help="with commas")
     parser.add_argument("--out", type=Path, help="append to this file too")
     parser.add_argument("--show", type=Path, help="print a table of these lines, and no more")
     given = parser.parse_args()
@@ -69,10 +71,11 @@ def main() -> None:
         for seed in map(int, given.seeds.split(",")):
             protocol = sdgad.Protocol(row.setting, k=row.k, preset=row.preset, resamples=1)
             trial = protocol.trial(load(row.stream(seed)), seed)
-            for part, options in PARTS.items():
+            for part in given.parts.split(","):
+                options = PARTS[part]
                 if row.setting == "S3" and part in LABELLED:
                     continue
-                result = trial.run(sdgad.SDGAD(seed=seed, **options))
+                result = trial.run(sdgad.SDGAD(seed=seed, **row.options, **options))
                 figures = {name: result.metrics[name] for name in ("auroc", "ap", "f1")}
                 tell({"row": row.name, "part": part, "seed": seed, **figures}, given.out)
 

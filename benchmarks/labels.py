@@ -31,11 +31,15 @@ def main() -> None:
     parser.add_argument("--datasets", default="payments0,payments1,payments2")
     parser.add_argument("--detector", default="sdgad")
     parser.add_argument("--seeds", default="0")
+    parser.add_argument("--counts", help="with commas, or all; of the training anomalies")
     parser.add_argument("--out", type=Path, help="append to this file too")
     given = parser.parse_args()
+    counts = COUNTS
+    if given.counts:
+        counts = tuple(None if text == "all" else int(text) for text in given.counts.split(","))
     for dataset in given.datasets.split(","):
         for seed in map(int, given.seeds.split(",")):
-            for count in COUNTS:
+            for count in counts:
                 result = (
                     protocol(count)
                     .trial(load(dataset), seed)

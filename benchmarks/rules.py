@@ -1,4 +1,4 @@
-"""Rules that a practitioner would try first, as detectors: quick events, and strangers."""
+"""Rules that a practitioner would try first, as detectors: long silence, and strangers."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class Rule(WindowDetector):
 
 
 class MinGap(Rule):
-    """The less time since the last event of either endpoint, the more anomalous."""
+    """The longer both endpoints were silent, the more anomalous: the smaller one of the two gaps."""
 
     name = "min-gap"
 
     def _score_window(self, window: Window) -> Array:
         gap = window.context[:, _GAPS].amin(1).double().cpu().numpy()
-        score: Array = 1.0 / (1.0 + np.exp(gap))
+        score: Array = 1.0 / (1.0 + np.exp(-gap))
         return score
 
 
