@@ -2,17 +2,16 @@
 
     python benchmarks/rows.py run "uci S3 clean" --scores /tmp/scores --out results/rows.jsonl
     python benchmarks/rows.py compare --scores /tmp/scores --out results/rows.jsonl
-    python benchmarks/rows.py show results/rows.jsonl
 
 `run` fits and scores under the protocol, each seed for itself: one line per detector and seed. `compare` says of every row where
 SDGAD, with its defaults, is ahead, behind or tied: the paired comparison of `sdgad.compare_results`' kind over the same seeds.
 Several `run`s may go on side by side. `ties` belongs to a row; nothing else differs between rows.
+`rows_table.py` makes tables of it.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
 import time
@@ -143,31 +142,6 @@ def compare(scores: Path, out: Path | None) -> None:
             tell({"row": row.replace("_", " "), "against": other, "seeds": len(seeds), **verdicts}, out)
 
 
-def show(place: Path) -> None:
-    """A table of means and standard deviations, and what the comparisons say."""
-    lines = [json.loads(line) for line in place.read_text().splitlines()]
-    runs: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for line in lines:
-        if "detector" in line:
-            runs[line["row"], line["detector"]].append(line)
-    verdicts = {(line["row"], line["against"]): line for line in lines if "against" in line}
-    print("| row | detector | AUROC | AP | F1 | fit s | SDGAD is |\n|---|---|---|---|---|---|---|")
-    for row in ROWS:
-        for name in (OURS, *OTHERS):
-            found = runs.get((row, name))
-            if not found:
-                continue
-            cells = [
-                f"{np.mean(values):.4f} ± {np.std(values):.4f}"
-                for metric in ("auroc", "ap", "f1")
-                if (values := [line[metric] or 0.0 for line in found])
-            ]
-            against = verdicts.get((row, name))
-            said = f"{against['auroc'][0]} / {against['ap'][0]}" if against else ""
-            seconds = np.mean([line["seconds"]["fit"] for line in found])
-            print(f"| {row} ({len(found)}) | {name} | {' | '.join(cells)} | {seconds:.0f} | {said} |")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -181,11 +155,8 @@ def main() -> None:
     for verb in (running, comparing):
         verb.add_argument("--scores", type=Path, help="folder of scores, for the comparison")
         verb.add_argument("--out", type=Path, help="append to this file too")
-    verbs.add_parser("show").add_argument("place", type=Path)
     given = parser.parse_args()
-    if given.verb == "show":
-        show(given.place)
-    elif given.verb == "compare":
+    if given.verb == "compare":
         compare(given.scores, given.out)
     else:
         row = ROWS[given.row]

@@ -127,16 +127,17 @@ class SDGAD(LearnedDetector):
             network["odds"] = "known"
         network = {name: group for name, group in network.items() if name not in config.without}
         groups = panel.groups(network)
-        raw = [self._raw(reading, groups) for reading in (train, val)]
+        val_raw = self._raw(val, groups)
         normal = (task.val_label != 1).cpu().numpy()
         normal |= not normal.any()  # all of validation is anomalous: better a wrong unit than none
-        panel.fit_tails({name: value[normal] for name, value in raw[1].items()})
-        train_nats, val_nats = map(panel.nats, raw)
+        panel.fit_tails({name: value[normal] for name, value in val_raw.items()})
+        val_nats = panel.nats(val_raw)
         label = task.val_label.nan_to_num().cpu().numpy()
         informed = labels > 0 and config.known and task.val_has_both_classes and label.sum() >= FEW_LABELS
         say = chosen(groups, label, val_nats) if informed else by_rule(groups, labels)
         self._say = {name: weight for name, weight in say.items() if weight}
         panel.keep(self._say)
+        train_nats = panel.nats(self._raw(train, self._say))
         return -joined(train_nats, self._say), -joined(val_nats, self._say)
 
     def _lead(self, task: Task, train: Reading, val: Reading) -> tuple[Array, Array]:
