@@ -12,7 +12,7 @@ from sdgad.events.stream import Array
 
 REACH = 4000  # ordinary events that are looked back on
 BLOCK = 256  # events that are measured alike, at least
-MIDDLE = 0.8  # a quantile that a drift moves as well, and an attack on a few does not
+MIDDLE = 0.95  # a quantile that a drift moves as well, and an attack on a few does not
 HIGH = 0.98  # the quantile that is compared: near those that raise alarms, and still known well
 ORDINARY = 0.995  # the quantile of validation events from which an event is not ordinary
 FEWEST = 100  # ordinary events that say anything
@@ -26,7 +26,7 @@ NOTHING: Array = np.empty(0)
 class Ruler:
     """What validation events, as far as they are ordinary, led to expect of Σ w · nats."""
 
-    middle: float  # their 80% quantile
+    middle: float  # their 95% quantile
     usual: float  # their 98% quantile
     limit: float  # where what is ordinary ends
 
@@ -38,7 +38,7 @@ class Ruler:
         return cls(middle, usual, limit)
 
     def scale(self, ordinary: Array) -> float:
-        """usual / now, by the 98% quantile. That a stream has become wilder is believed only as far as the 80% quantile agrees:
+        """usual / now, by the 98% quantile. That a stream has become wilder is believed only as far as the 95% quantile agrees:
         an attack raises the upper one alone. That it has become calmer needs no second witness."""
         if len(ordinary) < FEWEST or min(self.middle, self.usual) <= 0:
             return 1.0
