@@ -119,7 +119,7 @@ def calibration(detector: Detector, label: np.ndarray, score: np.ndarray) -> dic
     }  # fmt: skip
 
 
-def compare(scores: Path, out: Path | None) -> None:
+def compare(scores: Path, resamples: int, out: Path | None) -> None:
     held: dict[str, dict[str, dict[int, Path]]] = defaultdict(lambda: defaultdict(dict))
     for place in scores.glob("*.npz"):
         row, name, seed = place.stem.rsplit(".", 2)
@@ -135,7 +135,7 @@ def compare(scores: Path, out: Path | None) -> None:
                 found = compare_over_seeds(
                     [(one["label"], one["score"], two["score"]) for one, two in zip(a, b, strict=True)],
                     metric,
-                    resamples=500,
+                    resamples=resamples,
                 )
                 verdicts[metric] = [found.verdict, round(found.difference, 5), round(found.interval.low, 5),
                                     round(found.interval.high, 5)]  # fmt: skip
@@ -152,12 +152,15 @@ def main() -> None:
     running.add_argument("--seeds", help="with commas; all of the row's")
     running.add_argument("--detectors", default=",".join((OURS, *OTHERS)))
     comparing = verbs.add_parser("compare")
+    comparing.add_argument(
+        "--resamples", type=int, default=100, help="of events; their spread is what is needed"
+    )
     for verb in (running, comparing):
         verb.add_argument("--scores", type=Path, help="folder of scores, for the comparison")
         verb.add_argument("--out", type=Path, help="append to this file too")
     given = parser.parse_args()
     if given.verb == "compare":
-        compare(given.scores, given.out)
+        compare(given.scores, given.resamples, given.out)
     else:
         row = ROWS[given.row]
         seeds = map(int, given.seeds.split(",")) if given.seeds else range(row.seeds)

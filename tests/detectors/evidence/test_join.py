@@ -63,15 +63,29 @@ def test_validation_labels_choose_the_kind_that_knows_them(good: str) -> None:
     assert anomaly[label == 1].min() > np.quantile(anomaly[label == 0], 0.9)
 
 
-def test_closed_forms_count_as_one_beside_what_learned() -> None:
-    label, nats = numbers("odds")
-    many: dict[str, Group] = {**GROUPS, **dict.fromkeys(("like-a", "like-b", "like-c"), "like")}
+CLOSED: dict[str, Group] = {**GROUPS, "like-a": "like", "like-b": "like", "like-c": "like"}
+
+
+def with_closed_forms(good: str) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    label, nats = numbers("odds" if good == "odds" else "flow")
     rng = np.random.default_rng(1)
-    nats |= {name: rng.exponential(size=1000) for name in many if name not in nats}
-    say = chosen(many, label, nats)
-    likes = [say[name] for name, group in many.items() if group == "like"]
-    assert len(set(likes)) == 1
-    assert sum(likes) < say["odds"]
+    nats |= {name: rng.exponential(size=1000) for name in CLOSED if name not in GROUPS}
+    if good != "odds":
+        nats["flow"] = rng.exponential(size=1000)
+        nats[good] = nats[good] + 5 * label
+    return label, nats
+
+
+def test_closed_forms_count_as_one_beside_what_learned() -> None:
+    say = chosen(CLOSED, *with_closed_forms("odds"))
+    assert sum(say[name] for name, group in CLOSED.items() if group == "like") < say["odds"]
+
+
+def test_the_closed_form_that_knows_keeps_its_say_where_something_learned_too() -> None:
+    """So that the twentieth label, from which on trees and network learn, takes nothing away."""
+    say = chosen(CLOSED, *with_closed_forms("like-b"))
+    assert max(say, key=lambda name: say[name] * (name != "floods")) == "like-b"
+    assert say["like-a"] == say["like-c"] == 0
 
 
 def test_a_choice_looks_at_all_anomalies_and_at_most_so_many_others(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations, product
 
 import numpy as np
@@ -49,32 +49,48 @@ def by_rule(groups: Mapping[str, Group], labels: int) -> Weights:
 
 
 def chosen(groups: Mapping[str, Group], label: Array, nats: Numbers) -> Weights:
-    """By validation labels, from a list: the mean of all that are as good as the best. Fewer than 20 anomalies choose nothing."""
-    units = _informed(groups)
-    if not units or label.sum() < FEW_LABELS:
+    """By validation labels, from a list: the mean of all that are as good as the best. Fewer than 20 anomalies choose nothing.
+
+    Units of the list are the closed forms; where something learned from labels these come first, and their mean is one unit
+    beside each of those that learned.
+    """
+    like, known = ([{name: 1.0} for name, group in groups.items() if group == of] for of in ("like", "known"))
+    if not (like or known) or label.sum() < FEW_LABELS:
         raise ValueError("nothing to choose by")
-    subsets = {some for size in range(1, TOGETHER + 1) for some in combinations(units, size)} | {units}
-    unlabelled = [(0.0, 0.0), *product(UNLABELLED_SHARES, CONTRASTS)]
-    listed = []
-    for (share, contrast), some in product(unlabelled, sorted(subsets)):
-        weights = _weights(groups, _unlabelled(share, contrast))
-        for unit in some:
-            weights |= dict.fromkeys(unit, (1 - share) / len(some) / len(unit))
-        listed.append(weights)
     seen = _sample(label)
     label, nats = label[seen], {name: value[seen] for name, value in nats.items()}
+    if like and known:
+        nothing = dict.fromkeys(groups, 0.0)
+        closed = _best([_mixed(nothing, 0.0, some) for some in _subsets(like)], label, nats)
+        known.append({name: weight for name, weight in closed.items() if weight})
+    shares = [(0.0, 0.0), *product(UNLABELLED_SHARES, CONTRASTS)]
+    listed = [
+        _mixed(_weights(groups, _unlabelled(share, contrast)), share, some)
+        for (share, contrast), some in product(shares, _subsets(known or like))
+    ]
+    return _best(listed, label, nats)
+
+
+def _subsets(units: Sequence[Weights]) -> list[tuple[Weights, ...]]:
+    """One, two, or all of them."""
+    few = [some for size in range(1, TOGETHER + 1) for some in combinations(units, size)]
+    return few if len(units) <= TOGETHER else [*few, tuple(units)]
+
+
+def _mixed(weights: Weights, share: float, units: Sequence[Weights]) -> Weights:
+    """What needs no label as it is, and units evenly, with the rest of the say."""
+    mixed = dict(weights)
+    for unit in units:
+        for name, weight in unit.items():
+            mixed[name] += (1 - share) * weight / len(units)
+    return mixed
+
+
+def _best(listed: Sequence[Weights], label: Array, nats: Numbers) -> Weights:
+    """The mean of all that are not worse than the best by more than 0.08 / √n."""
     worth = np.array([mixture(label, joined(nats, weights)) for weights in listed])
-    good = np.flatnonzero(worth >= worth.max() - MARGIN / np.sqrt(label.sum()))
-    return {name: float(np.mean([listed[i][name] for i in good])) for name in groups}
-
-
-def _informed(groups: Mapping[str, Group]) -> tuple[tuple[str, ...], ...]:
-    """What knows of labels, as units of the list: every kind that learned, beside all closed forms together; or, where nothing
-    learned, every closed form."""
-    like, known = (tuple(n for n, group in groups.items() if group == of) for of in ("like", "known"))
-    if not known:
-        return tuple((name,) for name in like)
-    return (*((name,) for name in known), *((like,) if like else ()))
+    good = np.flatnonzero(worth >= worth.max() - MARGIN / np.sqrt(label.sum())).tolist()
+    return {name: float(np.mean([listed[i][name] for i in good])) for name in listed[0]}
 
 
 def _sample(label: Array) -> Array:
