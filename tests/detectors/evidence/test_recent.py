@@ -53,6 +53,17 @@ def test_a_wilder_stream_needs_two_witnesses_and_a_calmer_one_needs_one(fitted: 
     assert scale(calmer) > 1.1
 
 
+def test_a_folder_that_does_not_say_which_quantile_was_held_meant_the_80_percent_one(fitted: Recent) -> None:
+    held = fitted.arrays()
+    ordinary = VALIDATION[fitted.ruler.limit >= VALIDATION]
+    middle, usual = np.quantile(ordinary, (0.8, 0.98))
+    plain = np.array([middle, usual, *held["recent.plain"][2:4]])
+    ruler = Recent.from_arrays({**held, "recent.plain": plain}).ruler
+    assert ruler.scale(1.5 * ordinary) == pytest.approx(1 / 1.5, rel=1e-6)
+    wilder = np.where(ordinary > np.quantile(ordinary, 0.9), 1.5 * ordinary, ordinary)
+    assert ruler.scale(wilder) == pytest.approx(1.0, rel=1e-6)
+
+
 def test_measures_depend_on_the_stream_and_not_on_how_it_is_cut(fitted: Recent) -> None:
     nats = np.linspace(1, 3, 3000) * RNG.exponential(size=3000)
     seconds = 6000.0 + np.arange(3000) // 7  # ties reach over the ends of blocks

@@ -13,6 +13,7 @@ from sdgad.events.stream import Array
 REACH = 4000  # ordinary events that are looked back on
 BLOCK = 256  # events that are measured alike, at least
 MIDDLE = 0.95  # a quantile that a drift moves as well, and an attack on a few does not
+MIDDLE_BEFORE = 0.8  # the same in folders that do not say it
 HIGH = 0.98  # the quantile that is compared: near those that raise alarms, and still known well
 ORDINARY = 0.995  # the quantile of validation events from which an event is not ordinary
 FEWEST = 100  # ordinary events that say anything
@@ -26,7 +27,8 @@ NOTHING: Array = np.empty(0)
 class Ruler:
     """What validation events, as far as they are ordinary, led to expect of Σ w · nats."""
 
-    middle: float  # their 95% quantile
+    level: float  # of the lower quantile
+    middle: float  # that quantile, the 95% one
     usual: float  # their 98% quantile
     limit: float  # where what is ordinary ends
 
@@ -35,14 +37,14 @@ class Ruler:
         """From those of validation events."""
         limit = float(np.quantile(nats, ORDINARY))
         middle, usual = np.quantile(nats[nats <= limit], (MIDDLE, HIGH)).tolist()
-        return cls(middle, usual, limit)
+        return cls(MIDDLE, middle, usual, limit)
 
     def scale(self, ordinary: Array) -> float:
         """usual / now, by the 98% quantile. That a stream has become wilder is believed only as far as the 95% quantile agrees:
         an attack raises the upper one alone. That it has become calmer needs no second witness."""
         if len(ordinary) < FEWEST or min(self.middle, self.usual) <= 0:
             return 1.0
-        now = np.maximum(np.quantile(ordinary, (MIDDLE, HIGH)), 1e-12)
+        now = np.maximum(np.quantile(ordinary, (self.level, HIGH)), 1e-12)
         middle, high = self.middle / now[0], self.usual / now[1]
         scale = high if high >= 1 else min(1.0, max(middle, high))
         return float(np.clip(scale, 1 / MOST, MOST))
@@ -110,7 +112,8 @@ class Recent:
     # ------------------------------------------------------------------ files
     def arrays(self) -> dict[str, Array]:
         """By names that begin with `recent.`."""
-        plain = np.array([self.ruler.middle, self.ruler.usual, self.ruler.limit, self.newest])
+        ruler = self.ruler
+        plain = np.array([ruler.middle, ruler.usual, ruler.limit, self.newest, ruler.level])
         return {"recent.plain": plain, **{f"recent.{name}": getattr(self, name) for name in SERIES}}
 
     @classmethod
@@ -118,9 +121,11 @@ class Recent:
         """The inverse of `arrays`."""
         plain = np.array(arrays["recent.plain"], np.float64)
         series = {name: np.array(arrays[f"recent.{name}"], np.float64) for name in SERIES}
-        if plain.shape != (4,) or any(array.ndim != 1 for array in series.values()):
+        if plain.shape == (4,):  # a folder from when the level was not held
+            plain = np.append(plain, MIDDLE_BEFORE)
+        if plain.shape != (5,) or any(array.ndim != 1 for array in series.values()):
             raise ValueError("what is recent has not the expected shape")
         if len(series["since"]) != len(series["scales"]):
             raise ValueError("blocks of what is recent lack their scales")
-        middle, usual, limit, newest = plain.tolist()
-        return cls(Ruler(middle, usual, limit), newest=newest, **series)
+        middle, usual, limit, newest, level = plain.tolist()
+        return cls(Ruler(level, middle, usual, limit), newest=newest, **series)
