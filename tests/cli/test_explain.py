@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow.csv as pc
 import pytest
 
+from sdgad.cli.explain import first_of
 from sdgad.cli.main import run
 from sdgad.detectors import load
 from sdgad.events.stream import EventStream
@@ -34,6 +35,15 @@ def test_the_top_events_are_told_with_row_who_when_and_why(
         assert " → " in head
         assert f"score {found.scores[row]:.6g}" in score
         assert why.strip() == str(found.explanations([row])[0])
+
+
+def test_of_many_kinds_of_evidence_the_first_eight_are_told() -> None:
+    kinds = [f"kind {i}" for i in range(12)]
+    assert (
+        first_of(kinds)
+        == "kind 0, kind 1, kind 2, kind 3, kind 4, kind 5, kind 6, kind 7, and 4 that say less"
+    )
+    assert first_of(kinds[:9]) == ", ".join(kinds[:9])  # of one more there is nothing shorter to say
 
 
 def test_json_is_one_document_with_evidence_and_residuals(sdgad: Command, model: Path, files: Path) -> None:

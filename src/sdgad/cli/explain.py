@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from sdgad.experiments.scored import ScoredStream
 
 logger = logging.getLogger("sdgad.cli")
+
+TOLD = 8  # kinds of evidence
 
 
 def explain(
@@ -81,12 +84,18 @@ def _print(events: Path, scored: ScoredStream, rows: list[int], explanations: li
         print(f"  {explanation}")
         kinds = [f"{kind.name} {_rare(kind.nats)}" for kind in explanation.evidence if kind.contribution > 0]
         if kinds:
-            print(f"  evidence: {', '.join(kinds)}")
+            print(f"  evidence: {first_of(kinds)}")
         print()
     print(
         f"{events}: the top {len(rows):,} of {len(scored):,} events, {scored.alerts:,} of them all anomalous "
         f"(score ≥ {threshold_text(scored.threshold)})."
     )
+
+
+def first_of(kinds: Sequence[str]) -> str:
+    """The first eight, and how many say less; `--json` has them all."""
+    rest = len(kinds) - TOLD
+    return ", ".join([*kinds[:TOLD], f"and {rest} that say less"] if rest > 1 else kinds)
 
 
 def _rare(nats: float) -> str:
