@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +11,8 @@ from hypothesis import strategies as st
 from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest
 
 from sdgad.detectors import trees
+from sdgad.detectors.binned_once import BinnedOnce
+from sdgad.detectors.tree_masks import at_most
 from sdgad.detectors.trees import BoostedTrees, IsolationTrees
 from sdgad.errors import InputError, NotFittedError, SdgadError
 
@@ -100,6 +104,92 @@ def test_values_next_to_a_threshold_fall_on_the_same_side() -> None:
         near = np.concatenate([cuts, np.nextafter(cuts, np.inf), np.nextafter(cuts, -np.inf)])
         rows = np.stack([near, np.zeros_like(near)], axis=1)
         np.testing.assert_allclose(ours.raw_score(rows), reference(rows), rtol=1e-12)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    columns=st.integers(1, 6),
+    missing=st.sampled_from([0.0, 0.1, 0.9]),
+    leaves=st.integers(2, 9),
+    single=st.booleans(),
+)
+def test_many_rows_fall_into_the_leaves_that_few_rows_walk_to(
+    *, seed: int, columns: int, missing: float, leaves: int, single: bool
+) -> None:
+    x = table(seed, trees.MANY_ROWS + 40, columns, missing)
+    with np.errstate(over="ignore"):
+        x = x.astype(np.float32) if single else x
+    model = HistGradientBoostingClassifier(
+        max_iter=8, max_leaf_nodes=leaves, min_samples_leaf=1, early_stopping=False, random_state=seed
+    ).fit(x, labels(x, seed))
+    ours = BoostedTrees.from_sklearn(model)
+    assert (ours._masks is None) == (np.diff(np.append(ours.roots, len(ours.value))).max() > 15)
+    few = np.concatenate([ours.raw_score(part) for part in np.array_split(x, 3)])
+    np.testing.assert_array_equal(ours.raw_score(x), few)
+    np.testing.assert_array_equal(few, model.decision_function(x))
+
+
+def test_values_of_32_bits_fall_on_the_same_side_of_a_threshold_of_64() -> None:
+    threshold = np.array([0.1, -0.1, 1e39, -1e39, 0.5, np.pi, np.inf, -np.inf, 1e-50, -1e-50])
+    rounded = at_most(threshold)
+    with np.errstate(over="ignore"):
+        above = np.nextafter(rounded, np.float32(np.inf))
+    near = np.concatenate([rounded, above, np.array([np.inf, 0.0], np.float32)])
+    np.testing.assert_array_equal(near[:, None] <= rounded, near[:, None].astype(np.float64) <= threshold)
+
+
+def test_rounds_of_growth_bin_their_rows_once_and_grow_the_same_trees(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    x = table(7, 600, 4, 0.1)
+    options: dict[str, Any] = {
+        "early_stopping": False,
+        "warm_start": True,
+        "random_state": 3,
+        "max_features": 0.5,
+    }
+    made = []
+    for kind in (HistGradientBoostingClassifier, BinnedOnce):
+        binned: list[int] = []
+        real = HistGradientBoostingClassifier._bin_data
+
+        def counted(
+            self: Any, *given: Any, real: Any = real, binned: list[int] = binned, **named: Any
+        ) -> Any:
+            binned.append(1)
+            return real(self, *given, **named)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(HistGradientBoostingClassifier, "_bin_data", counted)
+            model = kind(**options)
+            for count in (5, 10, 20):
+                model.set_params(max_iter=count).fit(x, labels(x, 7))
+        made.append((len(binned), model.decision_function(x)))
+    assert [count for count, _ in made] == [3, 1]
+    np.testing.assert_array_equal(made[0][1], made[1][1])
+
+
+def test_a_deep_chain_of_nodes_is_walked_and_not_recursed_into() -> None:
+    deep = 5000
+    inner = np.arange(deep)
+    nodes = 2 * deep + 1
+    child = np.repeat(np.arange(nodes)[:, None], 2, axis=1)
+    child[inner] = np.stack([deep + 1 + inner, inner + 1], axis=1)
+    chain = BoostedTrees(
+        feature=np.zeros(nodes, np.int64),
+        threshold=np.where(np.arange(nodes) < deep, -np.arange(nodes, dtype=np.float64), 0.0),
+        child=child,
+        missing_left=np.zeros(nodes, bool),
+        value=np.arange(nodes, dtype=np.float64),
+        roots=np.zeros(1, np.int64),
+        columns=np.array(1),
+        baseline=np.array(0.0),
+    )
+    assert chain.depth == deep
+    rows = np.full((trees.MANY_ROWS, 1), 1.0)
+    rows[0] = -1e9
+    assert chain.raw_score(rows)[[0, 1]].tolist() == [deep, deep + 1]
 
 
 def test_a_single_training_row_leaves_every_row_at_one_half() -> None:

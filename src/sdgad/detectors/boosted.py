@@ -12,7 +12,7 @@ from torch import Tensor
 from sdgad.detectors.event_table import EventTable
 from sdgad.detectors.pseudo import PseudoAnomalies
 from sdgad.detectors.task import Task
-from sdgad.detectors.trees import BoostedTrees
+from sdgad.detectors.trees import BoostedTrees, as_rows
 from sdgad.events.stream import Array
 from sdgad.metrics import mixture
 
@@ -84,27 +84,46 @@ class RowMaker:
 def grow(examples: LabelledRows, judge: LabelledRows | None, growth: Growth, seed: int) -> BoostedTrees:
     """As many trees as the judge likes best; growth doubles while the best lies in the last third."""
     model = _classifier(growth, len(examples.table), seed)
+    verdict = None if judge is None else _Verdict(judge)
     count = min(FIRST_ROUND, growth.most)
     while True:
         model.set_params(max_iter=count).fit(examples.table, examples.anomalous)
         trees = BoostedTrees.from_sklearn(model)
-        if judge is None:
+        if verdict is None:
             return trees
-        values = [
-            (mixture(judge.anomalous, odds.ravel()), -number)  # of equals the fewest trees
-            for number, odds in enumerate(model.staged_decision_function(judge.table), 1)
-            if number % STRIDE == 0 or number == count
-        ]
-        best = -max(values)[1]
+        best = verdict.best_number(trees)
         if 3 * best <= 2 * count or count == growth.most:
             return first_trees(trees, best)
         count = min(2 * count, growth.most)
 
 
-def _classifier(growth: Growth, rows: int, seed: int) -> Any:
-    from sklearn.ensemble import HistGradientBoostingClassifier
+class _Verdict:
+    """How well the first so many trees of a growing ensemble tell the judge's rows apart; none is asked twice."""
 
-    return HistGradientBoostingClassifier(
+    def __init__(self, judge: LabelledRows) -> None:
+        self._judge = judge
+        self._rows = as_rows(judge.table)
+        self._odds = np.zeros(len(self._rows))
+        self._asked = 0
+        self._values: list[tuple[float, int]] = []
+
+    def best_number(self, trees: BoostedTrees) -> int:
+        """Of trees, the first of which are those of the last time; of equals the fewest."""
+        if not self._asked:
+            self._odds += trees.baseline
+        count = len(trees.roots)
+        for number, values in enumerate(trees.values_by_tree(self._rows, self._asked), self._asked + 1):
+            self._odds += values
+            if number % STRIDE == 0 or number == count:
+                self._values.append((mixture(self._judge.anomalous, self._odds), -number))
+        self._asked = count
+        return -max(self._values)[1]
+
+
+def _classifier(growth: Growth, rows: int, seed: int) -> Any:
+    from sdgad.detectors.binned_once import BinnedOnce  # scikit-learn takes a second to load
+
+    return BinnedOnce(
         learning_rate=growth.learning_rate,
         max_leaf_nodes=growth.leaves,
         min_samples_leaf=max(1, min(growth.min_leaf, rows // 100)),

@@ -7,7 +7,7 @@ a leaf points to itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -15,14 +15,23 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sdgad.detectors.tree_masks import Masks
 from sdgad.errors import InputError, NotFittedError, SdgadError
 
 if TYPE_CHECKING:
     from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest
 
 PAIRS_AT_ONCE = 2**17  # (tree, row) pairs that walk together: few enough for the processor's cache
+MANY_ROWS, ROWS_AT_ONCE = (
+    1024,
+    8192,
+)  # from so many rows on, small trees are asked by columns; so many rows of them at once
+DEEPEST = (
+    16  # trees that are not deeper are walked through to the end by all rows, though some have arrived before
+)
 
 Floats = NDArray[np.float64]
+Rows = NDArray[np.float64] | NDArray[np.float32]
 Integers = NDArray[np.int64]
 
 
@@ -67,7 +76,7 @@ class TreeArrays:
         """All that the ensemble is made of, by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
-    def leaf_sum(self, x: Floats, start: float) -> Floats:
+    def leaf_sum(self, x: Rows, start: float) -> Floats:
         """`start` + Σ over trees of the value of the leaf that each row falls into.
 
         The trees are added one after the other, as scikit-learn does: the bits are its own, and do not depend
@@ -76,12 +85,19 @@ class TreeArrays:
         if x.ndim != 2 or x.shape[1] != self.columns:
             raise InputError(f"The trees read {self.columns} columns, not an array of shape {x.shape}.")
         total = np.full(len(x), start, dtype=np.float64)
-        step = max(1, PAIRS_AT_ONCE // max(1, len(self.roots)))
+        by_columns = len(x) >= MANY_ROWS and self._masks is not None
+        step = ROWS_AT_ONCE if by_columns else max(1, PAIRS_AT_ONCE // max(1, len(self.roots)))
         for first in range(0, len(x), step):
             part = total[first : first + step]
-            for values in self.value[self._leaves(x[first : first + step])]:
+            for values in self.values_by_tree(x[first : first + step]):
                 part += values
         return total
+
+    def values_by_tree(self, x: Rows, first: int = 0) -> Iterable[Floats]:
+        """The value of the leaf of every row, tree after tree, from the tree of number `first` on."""
+        if len(x) >= MANY_ROWS and self._masks is not None:
+            return self._masks.values(x, first)
+        return self.value[self._leaves(np.ascontiguousarray(x, dtype=np.float64), first)]
 
     def leaves(self, x: ArrayLike) -> Integers:
         """The leaf of each row in each tree, `[trees, rows]`, as its number in the node table."""
@@ -90,25 +106,46 @@ class TreeArrays:
         parts = [self._leaves(rows[first : first + step]) for first in range(0, len(rows), step)]
         return np.concatenate([np.empty((len(self.roots), 0), np.int64), *parts], axis=1)
 
-    def _leaves(self, x: Floats) -> Integers:
+    def _leaves(self, x: Floats, first: int = 0) -> Integers:
         """The leaf of each row in each tree, `[trees, rows]`: all pairs walk together to their leaves."""
         rows, columns = x.shape
-        cells, child = x.ravel(), self.child.ravel()
-        any_missing = bool(np.isnan(cells).any())
-        leaves = np.repeat(self.roots, rows)
-        pair = np.flatnonzero(~self._is_leaf.take(leaves))
-        node = leaves.take(pair)
-        row = pair % rows * columns  # where the pair's row starts in `cells`
-        while len(pair):
+        cells, child, roots = x.ravel(), self.child.ravel(), self.roots[first:]
+        missing = bool(np.isnan(cells).any())
+        node = np.repeat(roots, rows)
+        row = np.tile(np.arange(rows) * columns, len(roots))  # where the pair's row starts in `cells`
+
+        def onward(node: Integers, row: Integers) -> Integers:
             seen = cells.take(row + self.feature.take(node))
             goes_left = seen <= self.threshold.take(node)
-            if any_missing:
+            if missing:
                 goes_left |= np.isnan(seen) & self.missing_left.take(node)
-            node = child.take(2 * node + goes_left)
+            return child.take(2 * node + goes_left)
+
+        if (
+            self.depth <= DEEPEST
+        ):  # a leaf points to itself, and to sort out who has arrived costs more than the steps
+            for _ in range(self.depth):
+                node = onward(node, row)
+            return node.reshape(len(roots), rows)
+        leaves = node
+        pair = np.flatnonzero(~self._is_leaf.take(node))
+        while len(pair):
+            node = onward(leaves.take(pair), row.take(pair))
             leaves[pair] = node
-            inner = np.flatnonzero(~self._is_leaf.take(node))
-            pair, node, row = pair.take(inner), node.take(inner), row.take(inner)
-        return leaves.reshape(len(self.roots), rows)
+            pair = pair.take(np.flatnonzero(~self._is_leaf.take(node)))
+        return leaves.reshape(len(roots), rows)
+
+    @cached_property
+    def _masks(self) -> Masks | None:
+        return Masks.of(self)
+
+    @cached_property
+    def depth(self) -> int:
+        """The most steps from a root to a leaf."""
+        nodes, depth = np.unique(self.roots), 0
+        while not self._is_leaf[nodes].all():
+            nodes, depth = np.unique(self.child[nodes]), depth + 1
+        return depth
 
     @cached_property
     def _is_leaf(self) -> NDArray[np.bool_]:
@@ -164,7 +201,7 @@ class BoostedTrees(TreeArrays):
 
     def raw_score(self, x: ArrayLike) -> Floats:
         """Log-odds of the second class, one per row: scikit-learn's `decision_function`."""
-        return self.leaf_sum(np.ascontiguousarray(x, dtype=np.float64), float(self.baseline))
+        return self.leaf_sum(as_rows(x), float(self.baseline))
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,6 +243,13 @@ class IsolationTrees(TreeArrays):
         return (
             np.asarray(2.0 ** -(depth / scale)) if scale > 0 else np.full(len(depth), 0.5)
         )  # ψ = 1: no idea
+
+
+def as_rows(x: ArrayLike) -> Rows:
+    """Of 32 bits where they are that already, else of 64."""
+    if getattr(x, "dtype", None) == np.float32:
+        return np.ascontiguousarray(x, dtype=np.float32)
+    return np.ascontiguousarray(x, dtype=np.float64)
 
 
 def _mean_path(samples: NDArray[Any]) -> Floats:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Literal
 
+import numpy as np
 import torch
 
 from sdgad.detectors.boosted import Growth
@@ -15,6 +16,8 @@ from sdgad.detectors.event_table import EventTable, Table
 from sdgad.detectors.task import Task
 from sdgad.events.stream import Array
 from sdgad.registry import Registry
+
+MANY = 60_000  # training events
 
 Group = Literal["density", "contrast", "like", "known", "floods"]
 
@@ -33,6 +36,19 @@ class Lesson:
     def anomalous(self) -> Array:
         """Which training events are labelled anomalous."""
         return (self.task.train_label == 1).cpu().numpy()
+
+    @property
+    def some_train(self) -> Table:
+        """Training events, evenly thinned where they are many: for means, spreads and ranks, more teach nothing new."""
+        found: Table = self.train[:: max(1, -(-len(self.train) // MANY))]
+        return found
+
+    @cached_property
+    def some_normal(self) -> Table:
+        """Those of training events that are not labelled anomalous, thinned likewise."""
+        normal = np.flatnonzero(~self.anomalous)
+        found: Table = self.train[normal[:: max(1, -(-len(normal) // MANY))]]
+        return found
 
     @property
     def generator(self) -> torch.Generator:

@@ -7,10 +7,8 @@ from typing import ClassVar
 from torch import Tensor
 
 from sdgad.detectors.boosted import RowMaker, grow
-from sdgad.detectors.sdgad.evidence.base import Group, Lesson, kinds
+from sdgad.detectors.sdgad.evidence.base import MANY, Group, Lesson, kinds
 from sdgad.detectors.sdgad.evidence.boosted_kind import BoostedKind
-
-MOST = 60_000  # events: more teach nothing new
 
 
 @kinds.register("contrast")
@@ -28,4 +26,4 @@ class Contrast(BoostedKind):
 
 
 def _some(rows: Tensor) -> Tensor:
-    return rows[:: max(1, -(-len(rows) // MOST))]
+    return rows[:: max(1, -(-len(rows) // MANY))]

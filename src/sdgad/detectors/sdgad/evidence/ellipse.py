@@ -30,7 +30,7 @@ class Ellipse(Kind):
         return self.table.residuals(rows).astype(np.float64)
 
     def fit(self, lesson: Lesson) -> None:
-        rows = self.columns(lesson.train)[~lesson.anomalous]
+        rows = self.columns(lesson.some_normal)
         spread = rows.std(0)
         self._mean, self._scale = rows.mean(0), np.where(spread > 1e-6, spread, 1.0)
         inside = self._standardised(rows)
@@ -65,7 +65,7 @@ class Ranks(Ellipse):
         return scores
 
     def fit(self, lesson: Lesson) -> None:
-        self._scores = NormalScores.fit(self.table.relations(lesson.train)[~lesson.anomalous])
+        self._scores = NormalScores.fit(self.table.relations(lesson.some_normal))
         super().fit(lesson)
 
     def arrays(self) -> dict[str, Array]:

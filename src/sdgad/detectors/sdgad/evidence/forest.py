@@ -23,7 +23,7 @@ class Forest(Kind):
     def fit(self, lesson: Lesson) -> None:
         from sklearn.ensemble import IsolationForest
 
-        rows = self.table.residuals(lesson.train)[~lesson.anomalous]
+        rows = self.table.residuals(lesson.some_normal)
         forest = IsolationForest(
             n_estimators=TREES, max_samples=min(SAMPLES, len(rows)), random_state=lesson.seed
         )

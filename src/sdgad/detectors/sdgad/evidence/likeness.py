@@ -33,11 +33,11 @@ class Likeness(Kind):
         return bool(lesson.anomalous.any()) and self.columns(lesson.train[:1]).shape[1] > 0
 
     def fit(self, lesson: Lesson) -> None:
-        columns = self.columns(lesson.train)
-        self._scores = NormalScores.fit(columns)
-        rows = self._scores(columns)
+        some = self.columns(lesson.some_train)
+        self._scores = NormalScores.fit(some)
+        rows = self._scores(some)
         usual = rows.mean(0)
-        apart = rows[lesson.anomalous].mean(0) - usual
+        apart = self._scores(self.columns(lesson.train[lesson.anomalous])).mean(0) - usual
         centred = rows - usual
         covariance = centred.T @ centred / len(centred)
         self._direction = np.linalg.solve(covariance + self.shrink * np.eye(len(covariance)), apart)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Self
 
 import numpy as np
 import torch
@@ -12,7 +12,9 @@ from sdgad.detectors.event_table import Table
 from sdgad.events.stream import Array
 
 GRID = 513  # quantiles that a column is ranked by
-SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
+SCORES: NDArray[np.float64] = torch.special.ndtri(
+    torch.arange(1, 2 * GRID + 2, dtype=torch.float64) / (2 * GRID + 2)
+).numpy()  # Φ⁻¹ of all ranks that there are
 
 
 class NormalScores:
@@ -23,12 +25,16 @@ class NormalScores:
 
     @classmethod
     def fit(cls, rows: Table) -> Self:
-        return cls(np.quantile(rows, np.linspace(0, 1, GRID), axis=0).T.astype(np.float32))
+        ordered = np.sort(np.ascontiguousarray(rows.T), axis=1)
+        place = np.linspace(0, len(rows) - 1, GRID)
+        low, high = (
+            ordered[:, end(place).astype(np.int64)].astype(np.float64) for end in (np.floor, np.ceil)
+        )
+        return cls((low + (high - low) * (place % 1)).astype(np.float32))
 
     def __call__(self, rows: Table) -> NDArray[np.float64]:
-        rank = np.empty(rows.shape)
-        for i, grid in enumerate(self.grid):
-            low, high = (np.searchsorted(grid, rows[:, i], side) for side in SIDES)
-            rank[:, i] = (low + high + 1) / (2 * GRID + 2)
-        scores: NDArray[np.float64] = torch.special.ndtri(torch.from_numpy(rank)).numpy()
+        values = torch.from_numpy(np.ascontiguousarray(rows.T))
+        grid = torch.from_numpy(np.ascontiguousarray(self.grid))
+        below, up_to = (torch.searchsorted(grid, values, right=right) for right in (False, True))
+        scores: NDArray[np.float64] = SCORES[(below + up_to).numpy().T]
         return scores
