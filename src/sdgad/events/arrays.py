@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from sdgad.errors import InputError
-from sdgad.events.column import UNTYPED
+from sdgad.events.column import EXACT, UNTYPED, UNUSABLE, shown
 
 _PYG = ("src", "dst", "t", "msg")
 
@@ -18,6 +19,8 @@ def build_table(columns: Iterable[tuple[str, Any]]) -> pa.Table:
     """Names and values, column by column: one with mixed types is text to be interpreted, not an error."""
     fields, arrays = [], []
     for name, values in columns:
+        if not encodes(name):
+            raise InputError(f"Column {shown(name)}: half of a surrogate pair is not text.")
         array, metadata = _column(name, values)
         fields.append(pa.field(name, array.type, metadata=metadata))
         arrays.append(array)
@@ -75,10 +78,22 @@ def _column(name: str, values: Any) -> tuple[pa.Array, dict[bytes, bytes] | None
     try:
         return pa.array(values, from_pandas=True), None
     except UnicodeEncodeError:
-        row = next(i for i, value in enumerate(values) if isinstance(value, str) and not encodes(value))
-        raise InputError(f"Column {name!r}, row {row + 1}: half of a surrogate pair is not text.") from None
+        row = next((i for i, value in enumerate(values) if not encodes(str(value))), 0)
+        raise InputError(
+            f"Column {shown(name)}, row {row + 1}: half of a surrogate pair is not text."
+        ) from None
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
-        return pa.array([_as_text(v) for v in values], pa.string()), UNTYPED
+        return _mixed(values)
+
+
+def _mixed(values: Any) -> tuple[pa.Array, dict[bytes, bytes]]:
+    """Values of several types as text, which may stand for numbers; what is no single value is text for the output only."""
+    mark, texts = dict(UNTYPED), []
+    for row, value in enumerate(values):
+        if isinstance(value, list | tuple | dict | bytes | Set | np.ndarray):
+            mark.setdefault(UNUSABLE, str(row).encode())
+        texts.append(_as_text(value))
+    return pa.array(texts, pa.large_string()), mark
 
 
 def _rows(values: np.ndarray[Any, Any]) -> pa.Array:
@@ -101,4 +116,8 @@ def encodes(text: str) -> bool:
 def _as_text(value: Any) -> str | None:
     if value is None or (not isinstance(value, str) and str(value) in ("nan", "NaT", "<NA>")):
         return None
+    if isinstance(value, float) and value.is_integer() and abs(value) < EXACT:
+        return str(int(value))  # as in a column of floats alone, 1042.0 is the id 1042
+    if isinstance(value, list | dict):
+        return json.dumps(value, default=str)
     return str(value).lower() if isinstance(value, bool) else str(value)
