@@ -14,6 +14,7 @@ UNTYPED = {
     b"sdgad.untyped": b"1"
 }  # field metadata: text of a format without types (CSV), to be interpreted by us
 UNUSABLE = b"sdgad.unusable"  # field metadata: the row of a list, an object or bytes among single values
+NO_ID = b"sdgad.no_id"  # field metadata: the row of a truth value, a fraction or an inexact float that became text
 EXACT = 2**53  # whole numbers from here on are not exact in float64
 LONG = 200  # characters of a name or a value that a message has room for
 NUMBER = r"^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|(?i:nan|inf|infinity))$"
@@ -36,6 +37,7 @@ class Column:
     name: str
     values: pa.Array
     untyped: bool = False
+    no_id: int | None = None  # the first row whose value was no id before it became text
 
     @classmethod
     def of(cls, table: pa.Table, name: str, source: str) -> Column:
@@ -50,7 +52,8 @@ class Column:
         if len(where) > 1:
             raise InputError(f"{source} has {len(where)} columns named {shown(name)}.")
         marks = table.schema.field(where[0]).metadata or {}
-        column = cls(source, name, _plain(table.column(where[0])), marks.keys() >= UNTYPED.keys())
+        no_id = int(marks[NO_ID]) if NO_ID in marks else None
+        column = cls(source, name, _plain(table.column(where[0])), marks.keys() >= UNTYPED.keys(), no_id)
         if UNUSABLE in marks:
             row = int(marks[UNUSABLE])
             raise column.error(

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json
@@ -19,10 +20,14 @@ from sdgad.events.column import EXACT
 from sdgad.events.text_file import LONGEST, is_packed, need_readable, not_utf8, open_bytes
 
 DEEPEST = 64  # lists and objects inside each other; an event has two
-_BLOCK = 16 << 20  # bytes that arrow reads at once
+_BLOCK = 16 << 20  # bytes that are read at once
 _BLANK = b" \t\r\n"
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _BRACKET = re.compile(rb"[\[\]{}]")
+_KEY = re.compile(rb'"([^"\\]{1,200})"\s*:')
+_SAMPLE, _MANY_KEYS = 1 << 20, 1000
+
+Array = np.ndarray[Any, Any]
 
 
 def read_json_lines(path: Path) -> pa.Table:
@@ -59,33 +64,83 @@ def _parse(path: Path, **options: Any) -> pa.Table:
 def _look_at_lines(path: Path) -> int:
     """The number of rows, each of which is UTF-8, begins and ends like an object and is not nested too deeply.
 
-    Arrow crashes on a first line `null` and on deep nesting, and takes bytes that are no UTF-8.
+    Arrow crashes on a first line `null` and on deep nesting, and takes bytes that are no UTF-8. All lines of a block are looked
+    at together, and one by one only those that look odd.
     """
-    row = 0
-    for row, line in _rows(path):
-        if not line.isascii():
+    rows = 0
+    for block in _blocks(path):
+        if not rows:
+            _need_columns(path, block[:_SAMPLE])
+        if not block.isascii():
             try:
-                line.decode()
-            except UnicodeDecodeError:
-                raise not_utf8(path, row) from None
-        if not (line.startswith(b"{") and line.endswith(b"}")):
-            _object(path, row, line)
-        if line.count(b"{") + line.count(b"[") > DEEPEST and _depth(line) > DEEPEST:
-            raise InputError(f"{path}, row {row}: lists and objects are nested more than {DEEPEST} deep.")
-    return row
+                block.decode()
+            except UnicodeDecodeError as problem:
+                before = block[: problem.start].split(b"\n")[:-1]
+                raise not_utf8(path, rows + 1 + sum(1 for line in before if line.strip(_BLANK))) from None
+        starts, ends, odd = _odd_lines(block)
+        blank = 0
+        for line in odd.tolist():
+            content = block[starts[line] : ends[line]].strip(_BLANK)
+            if content:
+                _need_plain_object(path, rows + line - blank + 1, content)
+            else:
+                blank += 1
+        rows += len(starts) - blank
+    return rows
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    """Some whole lines at a time, without a byte order mark."""
+    with open_bytes(path) as file:
+        rest = file.read(_BLOCK).removeprefix(b"\xef\xbb\xbf")
+        while rest:
+            more = file.read(_BLOCK)
+            cut = rest.rfind(b"\n") + 1 if more else len(rest)
+            if cut:
+                yield rest[:cut]
+            rest = rest[cut:] + more
+            if len(rest) > LONGEST + _BLOCK:
+                raise InputError(f"{path}: a line is longer than {LONGEST >> 20} MiB.")
+
+
+def _odd_lines(block: bytes) -> tuple[Array, Array, Array]:
+    """Where lines begin and end, and which are blank, do not look like an object or have many brackets."""
+    codes = np.frombuffer(block, np.uint8)
+    ends = np.flatnonzero(codes == ord("\n"))
+    if not block.endswith(b"\n"):
+        ends = np.append(ends, len(codes))
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    last = np.maximum(ends - 1, starts)
+    last = np.where(codes.take(last, mode="clip") == ord("\r"), np.maximum(last - 1, starts), last)
+    opening = np.flatnonzero((codes == ord("{")) | (codes == ord("[")))
+    brackets = np.searchsorted(opening, ends) - np.searchsorted(opening, starts)
+    odd = (codes.take(starts, mode="clip") != ord("{")) | (codes.take(last, mode="clip") != ord("}"))
+    return starts, ends, np.flatnonzero(odd | (brackets > DEEPEST) | (last == starts))
+
+
+def _need_plain_object(path: Path, row: int, line: bytes) -> None:
+    if not (line.startswith(b"{") and line.endswith(b"}")):
+        _object(path, row, line)
+    if line.count(b"{") + line.count(b"[") > DEEPEST and _depth(line) > DEEPEST:
+        raise InputError(f"{path}, row {row}: lists and objects are nested more than {DEEPEST} deep.")
+
+
+def _need_columns(path: Path, sample: bytes) -> None:
+    """Keys that differ from row to row (ids, dates) would be a column each: a table of rows times rows."""
+    keys = [set(_KEY.findall(line)) for line in sample.split(b"\n")]
+    different = len(set().union(*keys))
+    if different > _MANY_KEYS and different > 10 * max(map(len, keys)):
+        raise InputError(
+            f"{path}: the first {len(keys):,} rows have {different:,} different keys, which should be names of columns."
+        )
 
 
 def _rows(path: Path) -> Iterator[tuple[int, bytes]]:
     """Numbered lines that are not blank, without what surrounds them."""
     row = 0
-    with open_bytes(path) as file:
-        if file.read(3) != b"\xef\xbb\xbf":
-            file.seek(0)
-        for line in iter(partial(file.readline, LONGEST + 1), b""):
-            if len(line) > LONGEST:
-                raise InputError(f"{path}, row {row + 1}: a line of more than {LONGEST >> 20} MiB.")
-            stripped = line.strip(_BLANK)
-            if stripped:
+    for block in _blocks(path):
+        for line in block.split(b"\n"):
+            if stripped := line.strip(_BLANK):
                 row += 1
                 yield row, stripped
 
@@ -104,14 +159,24 @@ def _read_slowly(path: Path, only: Collection[str] | None = None) -> pa.Table:
     """Row by row, for columns of mixed types, or to say which row is wrong."""
     rows: list[dict[str, Any]] = []
     for number, line in _rows(path):
-        for part in line.split(b"\r"):
-            if part.strip(_BLANK):
-                fields = _object(path, max(number, len(rows) + 1), part)
-                rows.append(fields if only is None else {name: fields.get(name) for name in only})
+        for part in _parts(line):
+            fields = _object(path, max(number, len(rows) + 1), part)
+            rows.append(fields if only is None else {name: fields.get(name) for name in only})
     try:
         return rows_to_table(rows)
     except InputError as problem:
         raise InputError(f"{path}: {str(problem)[:1].lower()}{str(problem)[1:]}") from None
+
+
+def _parts(line: bytes) -> list[bytes]:
+    """A line; or several, where they end in \\r alone, which also may stand between the fields of one."""
+    if b"\r" not in line:
+        return [line]
+    try:
+        json.loads(line)
+    except ValueError:
+        return [part for part in line.split(b"\r") if part.strip(_BLANK)]
+    return [line]
 
 
 def _object(path: Path, row: int, line: bytes) -> dict[str, Any]:

@@ -1,52 +1,64 @@
-"""Parquet: what a file says of itself is checked before arrow believes it."""
+"""Parquet: what a file says of itself is not believed, only counted again."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sdgad.errors import InputError
 from sdgad.events.file_kinds import why_no_parquet
+from sdgad.events.sound import need_sound
 from sdgad.events.text_file import memory
 
-_WIDTH = {
-    "BOOLEAN": 1 / 8,
-    "INT32": 4,
-    "FLOAT": 4,
-}  # bytes in memory; other values take 8, texts at least so many
+_BATCH = 1 << 17  # rows that are made room for at once, whatever number of them a file announces
+_NOTE = b"ARROW:schema"  # where arrow notes which types a table had
 
 
 def read_parquet(path: Path) -> pa.Table:
-    """All rows; a file that contradicts itself, or says that it holds more than fits into memory, is refused."""
+    """All rows; a file that announces another number of them, or holds more than fits into memory, is refused."""
     try:
-        with pq.ParquetFile(path, page_checksum_verification=True) as file:
-            _need_sense(path, file.metadata)
-            table = file.read()
+        table = _read(path, path)
         fields = [pa.field(field.name, field.type, field.nullable) for field in table.schema]
-    except (pa.ArrowException, OSError, MemoryError, UnicodeDecodeError):
+    except (pa.ArrowException, OSError, MemoryError, UnicodeDecodeError, NotImplementedError) as problem:
+        if "UTF8" in str(problem):
+            _name_what_is_no_text(path)
         raise InputError(f"{path} is not a readable Parquet file{why_no_parquet(path)}.") from None
-    # without what a file may say of single columns, which is how our own readers tell each other
+    # without notes on single columns, by which our own readers tell each other
     return pa.Table.from_arrays(table.columns, schema=pa.schema(fields, table.schema.metadata))
 
 
-def _need_sense(path: Path, metadata: pq.FileMetaData) -> None:
-    """Rows are counted in three places, which must agree, and take memory before the first of them is read."""
-    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-    if any(group.num_rows < 0 for group in groups) or metadata.num_rows != sum(g.num_rows for g in groups):
-        raise InputError(f"{path} is not a readable Parquet file; its counts of rows contradict each other.")
-    size = 0.0
-    for group in groups:
-        for i in range(group.num_columns):
-            column = group.column(i)
-            if column.num_values < group.num_rows:
+def _read(source: Any, path: Path) -> pa.Table:
+    """The metadata of column chunks is not asked for: there, arrow ends the process on a contradiction."""
+    batches, size, most = [], 0, memory()
+    with pq.ParquetFile(source, page_checksum_verification=True) as file:
+        announced = {
+            file.metadata.num_rows,
+            sum(file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)),
+        }
+        for batch in file.iter_batches(batch_size=_BATCH):
+            batches.append(batch)
+            size += batch.nbytes
+            if size > most:
                 raise InputError(
-                    f"{path} is not a readable Parquet file; column {column.path_in_schema!r} has "
-                    f"{column.num_values:,} values for {group.num_rows:,} rows."
+                    f"{path} holds more than {most >> 30:,} GiB, which is all the memory there is."
                 )
-            size += max(column.num_values, 0) * _WIDTH.get(column.physical_type, 8)
-    if size > memory():
+        table = pa.Table.from_batches(batches, file.schema_arrow)
+    if announced != {table.num_rows}:
+        count = next(rows for rows in announced if rows != table.num_rows)
         raise InputError(
-            f"{path} says that it holds {size / 2**30:,.0f} GiB of values, more than the memory there is."
+            f"{path} is not a readable Parquet file; it announces {count:,} rows and has {table.num_rows:,}."
         )
+    return table
+
+
+def _name_what_is_no_text(path: Path) -> None:
+    """Of columns that were dictionaries arrow does not say where it stopped; read as plain ones, they tell."""
+    before, note, after = path.read_bytes().rpartition(_NOTE)
+    try:
+        table = _read(pa.BufferReader(before + bytes(len(note)) + after), path)
+    except (pa.ArrowException, OSError, UnicodeDecodeError, InputError):
+        return
+    need_sound(table, str(path))

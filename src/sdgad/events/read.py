@@ -240,6 +240,9 @@ def _ids(column: Column) -> pa.Array:
         empty = first(pc.equal(values, ""))
         if empty is not None:
             raise column.error(empty, "there is no id")
+        if column.no_id is not None:
+            value = shown(values[column.no_id].as_py())
+            raise column.error(column.no_id, f"{value} is not an id; ids are text or integers")
         numbers = integers(values) if column.untyped else None
         return values if numbers is None else numbers
     numbers = whole_numbers(values)

@@ -6,6 +6,7 @@ import csv
 import os
 import zlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -135,7 +136,7 @@ def _read_file(source: str | os.PathLike[str]) -> pa.Table:
 def _read_csv(path: Path) -> pa.Table:
     need_no_json(path, need_readable(path))
     with open_text(path, errors="surrogateescape") as file:
-        line = file.readline(LONGEST)
+        line = next((line for line in iter(lambda: file.readline(LONGEST), "") if line.strip()), "")
     return _read_separated(path, next((mark for mark in ",\t;" if mark in line), ","))
 
 
@@ -195,12 +196,13 @@ def _parse_csv(
     except pa.ArrowInvalid as error:
         if any(kind != pa.string() for kind in types.values()):
             raise
-        if "UTF8" in str(error):
-            raise not_utf8(path, first_row_not_utf8(path, delimiter)) from None
         if "Empty CSV" in str(error):
             return pa.table({name: pa.array([], pa.string()) for name in names})
+        wrong = first_row_not_utf8(path, delimiter)
+        if wrong is not None or "UTF8" in str(error):
+            raise not_utf8(path, wrong) from None
         ragged: list[Any] = []
-        if "Expected" in str(error):
+        with suppress(pa.ArrowInvalid):
             parse(invalid_row_handler=lambda row: ragged.append(row) or "skip")  # type: ignore[func-returns-value]
         if not ragged:
             reason = "a row is longer than 16 MiB" if "straddl" in str(error) else "its quotes do not match"
