@@ -150,7 +150,7 @@ def _read_separated(path: Path, delimiter: str) -> pa.Table:
     with open_text(path, errors="surrogateescape") as file:
         records = csv.reader(iter(lambda: file.readline(LONGEST), ""), delimiter=delimiter)
         try:
-            header = next((record for record in records if record), None)
+            header = next((record for record in records if any(map(str.strip, record))), None)
             lines = records.line_num
             row = next((record for record in records if record), None)
         except csv.Error as error:
