@@ -209,6 +209,11 @@ def test_bytes_that_are_no_text_are_refused_by_column_and_row(tmp_path: Path, ki
         read_events(tmp_path / "x.parquet")
 
 
+def test_a_table_goes_by_the_name_that_it_is_given() -> None:
+    with pytest.raises(InputError, match=r"^night\.csv, column 'src', row 3: this is not UTF-8 text"):
+        read_events(pa.table({"src": BAD, "dst": list("abcd"), "t": range(4)}), name="night.csv")
+
+
 def test_a_name_that_is_no_text_is_refused_in_a_table() -> None:
     buffer = (
         pa.table({"src": [1], "dst": [2], "tXY": [3]})

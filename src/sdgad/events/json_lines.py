@@ -25,7 +25,7 @@ _BLANK = b" \t\r\n"
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _BRACKET = re.compile(rb"[\[\]{}]")
 _KEY = re.compile(rb'"([^"\\]{1,200})"\s*:')
-_SAMPLE, _MANY_KEYS = 1 << 20, 1000
+_SAMPLE, _MANY_KEYS = 1 << 20, 2000
 
 Array = np.ndarray[Any, Any]
 

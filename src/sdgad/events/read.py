@@ -70,8 +70,7 @@ def read_events(
     label may be missing. `clock` is the clock of an earlier stream: its zone and, unless the numbers clearly look
     like a wall clock in another one, its unit are meant here too. `name` is what messages call a table.
     """
-    where, table = open_table(source)
-    where = name or where
+    where, table = open_table(source, name)
     if table.num_rows == 0:
         raise InputError(f"{where} holds no events.")
     layout = recognise(table.column_names, from_metadata(table.schema))

@@ -44,11 +44,11 @@ def read_table(source: Any) -> pa.Table:
     return open_table(source)[1]
 
 
-def open_table(source: Any) -> tuple[str, pa.Table]:
-    """What to call a source in messages, and its rows."""
+def open_table(source: Any, name: str | None = None) -> tuple[str, pa.Table]:
+    """What to call a source in messages, by its own name unless it is given one, and its rows."""
     for adapter in ADAPTERS:
         if adapter.accepts(source):
-            where, table = adapter.describe(source), adapter.read(source)
+            where, table = name or adapter.describe(source), adapter.read(source)
             need_sound(table, where)
             return where, table
     raise InputError(
