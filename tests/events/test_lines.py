@@ -180,7 +180,7 @@ def test_a_byte_order_mark_and_a_repeated_key_are_taken_as_in_a_file() -> None:
     [
         ({"who": None}, "Column 'who': there is no id."),
         ({"who": ""}, "Column 'who': there is no id."),
-        ({"who": True}, "Column 'who': ids are text or integers, not bool."),
+        ({"who": True}, "Column 'who': ids are text or integers, not bool like True."),
         ({"who": 1.5}, "Column 'who': 1.5 is not an id; ids are text or integers."),
         ({"who": {"a": 1}}, "Column 'who': an object where there should be one value."),
         ({"whom": [1]}, "Column 'whom': a list where there should be one value."),

@@ -108,6 +108,7 @@ def _read(
     """Training and validation events; without a validation file these are the last by time."""
     from sdgad.detectors.task import hold_out
     from sdgad.events.read import read_events
+    from sdgad.events.strangers import tell_strangers
 
     with naming(events):
         train = read_events(events, bipartite=bipartite, **clock, **columns)
@@ -117,7 +118,8 @@ def _read(
         held_out = read_events(
             val, columns=train.names, bipartite=train.bipartite, clock=train.clock, **clock
         )
-        return train, held_out
+    tell_strangers(held_out, train.vocabulary.texts, str(val))
+    return train, held_out
 
 
 def _supervision(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sdgad.cli.naming import naming
+from sdgad.errors import ModelFolderError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,8 +20,20 @@ def open_model(folder: Path) -> Detector:
     """The detector in a folder."""
     from sdgad.detectors.registry import load
 
+    need_no_events(folder)
     with naming(folder):
         return load(folder)
+
+
+def need_no_events(folder: Path) -> None:
+    """A file of events in the place of the model: the two are easily swapped."""
+    from sdgad.events.table import READERS
+
+    name = folder.name.lower().removesuffix(".gz")
+    if folder.is_file() and any(name.endswith(f".{suffix}") for suffix in READERS):
+        raise ModelFolderError(
+            f"The model folder {folder} is a file of events by its name; the model comes first, then the events."
+        )
 
 
 def open_events(path: Path, model: Detector) -> tuple[pa.Table, EventStream]:
@@ -30,6 +43,7 @@ def open_events(path: Path, model: Detector) -> tuple[pa.Table, EventStream]:
     """
     from sdgad.events.layouts import by_alias
     from sdgad.events.read import read_events
+    from sdgad.events.strangers import tell_strangers
     from sdgad.events.table import open_table
 
     with naming(path):
@@ -44,4 +58,6 @@ def open_events(path: Path, model: Detector) -> tuple[pa.Table, EventStream]:
             clock=model.clock,
             name=name,
         )
+    if model.known_ids:
+        tell_strangers(events, model.known_ids, name)
     return table, events

@@ -81,6 +81,11 @@ class Archive:
         return len(self.log), self.nodes.size
 
     @property
+    def known_ids(self) -> list[pa.Array]:
+        """Raw ids as text, per name space."""
+        return self.nodes.names
+
+    @property
     def span(self) -> tuple[float, float] | None:
         """Times of the first and the last event, in the clock's unit; None where there is none."""
         return (self.log.t[0].item(), self.log.t[-1].item()) if len(self.log) else None

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
+import pyarrow as pa
 import torch
 
 from sdgad.calibration.threshold import ValidationScores
@@ -322,6 +323,12 @@ class Detector(Explains, Saving):
         """Events and nodes that the detector remembers."""
         self._need_fit()
         return self._archive.size
+
+    @property
+    def known_ids(self) -> list[pa.Array]:
+        """Raw ids of the history as text, per name space; empty where the detector keeps none."""
+        self._need_fit()
+        return self._archive.known_ids if self._archive.size[1] else []
 
     @property
     def history_span(self) -> tuple[float, float] | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from sdgad.detectors.archive import Arrivals
 from sdgad.detectors.border import Border, in_time
@@ -49,6 +50,11 @@ class Tally:
     def size(self) -> tuple[int, int]:
         """Events that have come; no node is remembered."""
         return self.events, 0
+
+    @property
+    def known_ids(self) -> list[pa.Array]:
+        """No id is kept."""
+        return []
 
     @property
     def span(self) -> tuple[float, float] | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
@@ -9,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from sdgad.errors import InputError
-from sdgad.events.column import UNTYPED
+from sdgad.events.column import EXACT, NO_ID, UNTYPED, UNUSABLE, shown
 
 _PYG = ("src", "dst", "t", "msg")
 
@@ -18,6 +20,8 @@ def build_table(columns: Iterable[tuple[str, Any]]) -> pa.Table:
     """Names and values, column by column: one with mixed types is text to be interpreted, not an error."""
     fields, arrays = [], []
     for name, values in columns:
+        if not encodes(name):
+            raise InputError(f"Column {shown(name)}: half of a surrogate pair is not text.")
         array, metadata = _column(name, values)
         fields.append(pa.field(name, array.type, metadata=metadata))
         arrays.append(array)
@@ -73,12 +77,39 @@ def _column(name: str, values: Any) -> tuple[pa.Array, dict[bytes, bytes] | None
         except pa.ArrowException:
             raise InputError(f"Column {name!r} holds {values.dtype}, which is no number or text.") from None
     try:
-        return pa.array(values, from_pandas=True), None
+        try:
+            array = pa.array(values, from_pandas=True)
+            return _mixed(values) if _has_become_another(values, array) else (array, None)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
+            return _mixed(values)
     except UnicodeEncodeError:
-        row = next(i for i, value in enumerate(values) if isinstance(value, str) and not encodes(value))
-        raise InputError(f"Column {name!r}, row {row + 1}: half of a surrogate pair is not text.") from None
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
-        return pa.array([_as_text(v) for v in values], pa.string()), UNTYPED
+        row = next((i for i, value in enumerate(values) if not _encodes_all(value)), 0)
+        raise InputError(
+            f"Column {shown(name)}, row {row + 1}: half of a surrogate pair is not text."
+        ) from None
+
+
+def _has_become_another(values: Any, array: pa.Array) -> bool:
+    """Whether floats have made others of their neighbours: a number of a truth value, 2⁵³ of 2⁵³ + 1."""
+    return (
+        isinstance(values, list)
+        and pa.types.is_float64(array.type)
+        and any(
+            isinstance(value, bool) or (isinstance(value, int) and abs(value) >= EXACT) for value in values
+        )
+    )
+
+
+def _mixed(values: Any) -> tuple[pa.Array, dict[bytes, bytes]]:
+    """Values of several types as text, which may stand for numbers; what is no single value is text for the output only."""
+    mark, texts = dict(UNTYPED), []
+    for row, value in enumerate(values):
+        if isinstance(value, list | tuple | dict | bytes | Set | np.ndarray):
+            mark.setdefault(UNUSABLE, str(row).encode())
+        if isinstance(value, bool | float) and not (_is_whole(value) or math.isnan(value)):
+            mark.setdefault(NO_ID, str(row).encode())
+        texts.append(_as_text(value))
+    return pa.array(texts, pa.large_string()), mark
 
 
 def _rows(values: np.ndarray[Any, Any]) -> pa.Array:
@@ -98,7 +129,25 @@ def encodes(text: str) -> bool:
     return True
 
 
+def _encodes_all(value: Any) -> bool:
+    """The same of a value and of what is inside it."""
+    if isinstance(value, Mapping):
+        return all(_encodes_all(item) for pair in value.items() for item in pair)
+    if isinstance(value, list | tuple):
+        return all(map(_encodes_all, value))
+    return not isinstance(value, str) or encodes(value)
+
+
+def _is_whole(value: Any) -> bool:
+    """A float that is an integer, and no other one."""
+    return isinstance(value, float) and value.is_integer() and abs(value) < EXACT
+
+
 def _as_text(value: Any) -> str | None:
     if value is None or (not isinstance(value, str) and str(value) in ("nan", "NaT", "<NA>")):
         return None
+    if _is_whole(value):
+        return str(int(value))  # as in a column of floats alone, 1042.0 is the id 1042
+    if isinstance(value, list | dict):
+        return json.dumps(value, default=str)
     return str(value).lower() if isinstance(value, bool) else str(value)

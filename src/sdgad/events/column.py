@@ -13,6 +13,10 @@ from sdgad.errors import InputError
 UNTYPED = {
     b"sdgad.untyped": b"1"
 }  # field metadata: text of a format without types (CSV), to be interpreted by us
+UNUSABLE = b"sdgad.unusable"  # field metadata: the row of a list, an object or bytes among single values
+NO_ID = b"sdgad.no_id"  # field metadata: the row of a truth value, a fraction or an inexact float that became text
+EXACT = 2**53  # whole numbers from here on are not exact in float64
+LONG = 200  # characters of a name or a value that a message has room for
 NUMBER = r"^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|(?i:nan|inf|infinity))$"
 DECIMAL_COMMA = r"^[+-]?(?:\d{1,3}(?:\.\d{3})+|\d*),\d+(?:[eE][+-]?\d+)?$"
 _CURRENCY = r"(?:[\p{Sc}%]|AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|HUF|INR|JPY|KRW|MXN|NOK|NZD|PLN|RON|SEK|SGD|TRY|USD|ZAR)"
@@ -33,6 +37,7 @@ class Column:
     name: str
     values: pa.Array
     untyped: bool = False
+    no_id: int | None = None  # the first row whose value was no id before it became text
 
     @classmethod
     def of(cls, table: pa.Table, name: str, source: str) -> Column:
@@ -40,16 +45,21 @@ class Column:
         where = table.schema.get_all_field_indices(name)
         if not where:
             close = get_close_matches(name, table.column_names, n=1)
-            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            hint = f" (did you mean {shown(close[0])}?)" if close else ""
             raise InputError(
-                f"{source} has no column {name!r}{hint}; its columns are {listed(table.column_names)}."
+                f"{source} has no column {shown(name)}{hint}; its columns are {listed(table.column_names)}."
             )
         if len(where) > 1:
-            raise InputError(f"{source} has {len(where)} columns named {name!r}.")
-        field = table.schema.field(where[0])
-        return cls(
-            source, name, _plain(table.column(where[0])), (field.metadata or {}).keys() >= UNTYPED.keys()
-        )
+            raise InputError(f"{source} has {len(where)} columns named {shown(name)}.")
+        marks = table.schema.field(where[0]).metadata or {}
+        no_id = int(marks[NO_ID]) if NO_ID in marks else None
+        column = cls(source, name, _plain(table.column(where[0])), marks.keys() >= UNTYPED.keys(), no_id)
+        if UNUSABLE in marks:
+            row = int(marks[UNUSABLE])
+            raise column.error(
+                row, f"{shown(column.values[row].as_py())} is not one value, as other rows have"
+            )
+        return column
 
     @property
     def is_text(self) -> bool:
@@ -59,9 +69,29 @@ class Column:
     def is_list(self) -> bool:
         return is_list(self.values.type)
 
+    def text(self, expected: str) -> pa.Array:
+        """The values as text; an error says what was `expected` of a column that has none."""
+        try:
+            return self.values.cast(pa.large_string())
+        except pa.ArrowException:
+            raise self.no(expected) from None
+
     def error(self, row: int, problem: str) -> InputError:
         """`problem` at a row counted from 0; people count data rows from 1."""
-        return InputError(f"{self.source}, column {self.name!r}, row {row + 1}: {problem}.")
+        if len(problem) > 3 * LONG:  # it tells a value that nobody reads to the end
+            problem = f"{problem[: 2 * LONG]} … {problem[-LONG:]}"
+        return InputError(f"{self.source}, column {shown(self.name)}, row {row + 1}: {problem}.")
+
+    def no(self, expected: str) -> InputError:
+        """The column has a type that holds nothing of what is `expected`: told by its first value."""
+        row = first(pc.is_valid(self.values)) or 0
+        kind = str(self.values.type)
+        kind = kind if len(kind) <= LONG else f"{kind[:LONG]} …"
+        try:
+            value = f" like {shown(self.values[row].as_py())}"
+        except (ValueError, OverflowError, IndexError, pa.ArrowException):  # nothing that Python can show
+            value = ""
+        return self.error(row, f"{expected}, not {kind}{value}")
 
 
 def _plain(column: pa.ChunkedArray) -> pa.Array:
@@ -81,8 +111,14 @@ def is_list(kind: pa.DataType) -> bool:
 
 def listed(names: list[str], most: int = 20) -> str:
     """Column names for a message, not too many of them."""
-    shown = ", ".join(repr(name) for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+    told = ", ".join(map(shown, names[:most])) or "none"
+    return told if len(names) <= most else f"{told} and {len(names) - most} more"
+
+
+def shown(value: object) -> str:
+    """A name or a value for a message, and not all of a long one."""
+    text = repr(value)
+    return text if len(text) <= LONG else f"{text[:LONG]} …"
 
 
 def first(mask: pa.Array) -> int | None:

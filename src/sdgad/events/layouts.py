@@ -110,9 +110,12 @@ def from_metadata(schema: pa.Schema) -> Layout | None:
     try:
         kept = json.loads((schema.metadata or {})[_METADATA])
         names = ColumnNames(kept["src"], kept["dst"], kept["time"], kept["label"], tuple(kept["features"]))
+        words = (names.src, names.dst, names.time, *([names.label] if names.label else ()), *names.features)
+        if not all(isinstance(word, str) for word in words):
+            return None
         return Layout(
             names.src, names.dst, names.time, names.label, names.features,
             bipartite=bool(kept["bipartite"]), clock=Clock(**kept["clock"]),
         )  # fmt: skip
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, RecursionError):
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -10,7 +11,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sdgad.events.column import DECIMAL_COMMA, DRESSED, NUMBER, Column, first, floats, is_list, is_missing
+from sdgad.events.column import (
+    DECIMAL_COMMA,
+    DRESSED,
+    EXACT,
+    NUMBER,
+    Column,
+    first,
+    floats,
+    is_list,
+    is_missing,
+)
 from sdgad.events.layouts import family
 from sdgad.events.stream import FeatureColumn
 
@@ -74,7 +85,7 @@ def _scalar(column: Column, name: str, categorical: Collection[str]) -> tuple[Fe
     """One number or code per event."""
     kind = column.values.type
     if pa.types.is_boolean(kind) or name in categorical:
-        return _categorical(_words(column.values), name)
+        return _categorical(_words(column), name)
     if column.is_text:
         numbers = floats(column.values, pa.float32()) if column.untyped else None
         if numbers is None:
@@ -87,18 +98,20 @@ def _scalar(column: Column, name: str, categorical: Collection[str]) -> tuple[Fe
         or pa.types.is_decimal(kind)
         or pa.types.is_null(kind)
     ):
-        raise column.error(0, f"a feature is a number, a text or a list of numbers, not {kind}")
+        raise column.no("a feature is a number, a text or a list of numbers")
     return FeatureColumn(name), _finite(column, column.values, _narrow(column.values))
 
 
-def _words(values: pa.Array) -> pa.Array:
+def _words(column: Column) -> pa.Array:
     """Codes as text; whole floats, which integers become beside missing values, are written as integers."""
+    values = column.values
     if pa.types.is_floating(values.type):
+        values = values.cast(pa.float32()) if pa.types.is_float16(values.type) else values
         values = pc.if_else(pc.is_nan(values), None, values)
         whole = first(pc.not_equal(values, pc.floor(values))) is None
         largest = pc.max(pc.abs(values)).as_py() or 0
-        values = values.cast(pa.int64()) if whole and largest < 2**53 else values
-    return values.cast(pa.large_string())
+        values = values.cast(pa.int64()) if whole and largest < EXACT else values
+    return replace(column, values=values).text("a category is text or a number")
 
 
 def _narrow(values: pa.Array) -> pa.Array:
@@ -160,7 +173,7 @@ def _spread(column: Column) -> Array:
     values, count = column.values, len(column.values)
     kind = values.type.value_type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind)):
-        raise column.error(0, f"a list of features holds numbers, not {kind}")
+        raise column.no("a list of features holds numbers")
     lengths = pc.list_value_length(values).drop_null()
     width = lengths[0].as_py() if len(lengths) else 0
     ragged = first(pc.fill_null(pc.not_equal(pc.list_value_length(values), width), False))

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from sdgad.errors import InputError
 from sdgad.events.clock import Clock
-from sdgad.events.column import Column, first, integers, is_missing, listed
+from sdgad.events.column import Column, first, integers, is_missing, listed, shown
 from sdgad.events.layouts import (
     ALIASES,
     ANOMALY_TYPE,
@@ -28,13 +28,13 @@ from sdgad.events.messages import holders, read_messages
 from sdgad.events.stream import ColumnNames, EventStream, FeatureColumn
 from sdgad.events.table import open_table
 from sdgad.events.times import read_times
+from sdgad.events.vocabulary import whole_numbers
 
 logger = logging.getLogger("sdgad.events")
 
 _ROLES = {"src": "source", "dst": "destination", "time": "time"}
 _LABELS = {"0": 0.0, "1": 1.0, "false": 0.0, "true": 1.0, "0.0": 0.0, "1.0": 1.0}
 _MANY = 100  # events that show whether a category comes back
-_EXACT = 2**53  # whole numbers beyond it are not exact in float64
 
 
 def read_events(
@@ -70,8 +70,7 @@ def read_events(
     label may be missing. `clock` is the clock of an earlier stream: its zone and, unless the numbers clearly look
     like a wall clock in another one, its unit are meant here too. `name` is what messages call a table.
     """
-    where, table = open_table(source)
-    where = name or where
+    where, table = open_table(source, name)
     if table.num_rows == 0:
         raise InputError(f"{where} holds no events.")
     layout = recognise(table.column_names, from_metadata(table.schema))
@@ -232,7 +231,7 @@ def _tell_unique(features: Sequence[FeatureColumn], rows: int, where: str) -> No
 # ---------------------------------------------------------------------- what a column says
 def _ids(column: Column) -> pa.Array:
     """Ids as int64 or text. Text without types becomes int64 only if it is canonical: "007" is not 7."""
-    values, kind = column.values, column.values.type
+    values = column.values
     missing = first(pc.is_null(values, nan_is_null=True))
     if missing is not None:
         raise column.error(missing, "there is no id")
@@ -240,20 +239,19 @@ def _ids(column: Column) -> pa.Array:
         empty = first(pc.equal(values, ""))
         if empty is not None:
             raise column.error(empty, "there is no id")
+        if column.no_id is not None:
+            value = shown(values[column.no_id].as_py())
+            raise column.error(column.no_id, f"{value} is not an id; ids are text or integers")
         numbers = integers(values) if column.untyped else None
         return values if numbers is None else numbers
-    if pa.types.is_uint64(kind):
-        over = first(pc.greater(values, pa.scalar(2**63 - 1, pa.uint64())))
-        return values.cast(pa.int64() if over is None else pa.large_string())
-    if pa.types.is_integer(kind):
-        return values.cast(pa.int64())
-    if pa.types.is_floating(kind):
-        values = values.cast(pa.float64())
-        odd = first(pc.or_(pc.not_equal(values, pc.floor(values)), pc.greater(pc.abs(values), float(_EXACT))))
-        if odd is not None:
-            raise column.error(odd, f"{values[odd].as_py()} is not an id; ids are text or integers")
-        return values.cast(pa.int64())
-    raise column.error(0, f"ids are text or integers, not {kind}")
+    numbers = whole_numbers(values)
+    if numbers is None:
+        raise column.no("ids are text or integers")
+    if isinstance(numbers, int):
+        value = values[numbers].as_py()
+        lost = ", and so large a float has lost digits" if value == np.floor(value) else ""
+        raise column.error(numbers, f"{value} is not an id; ids are text or integers{lost}")
+    return numbers
 
 
 def _labels(column: Column) -> np.ndarray[Any, Any]:
@@ -277,9 +275,9 @@ def _labels(column: Column) -> np.ndarray[Any, Any]:
         wrong = first(pa.array(~(np.isnan(exact) | (exact == 0) | (exact == 1))))
         labels = exact.astype(np.float32)
     else:
-        raise column.error(0, f"labels are 0, 1 or empty, not {kind}")
+        raise column.no("labels are 0, 1 or empty")
     if wrong is not None:
-        raise column.error(wrong, f"label {values[wrong].as_py()!r} is not 0, 1 or empty")
+        raise column.error(wrong, f"label {shown(values[wrong].as_py())} is not 0, 1 or empty")
     return labels
 
 
@@ -287,5 +285,5 @@ def _anomaly_types(table: pa.Table, where: str) -> np.ndarray[Any, Any] | None:
     """The kind of each anomaly, `""` for ordinary events, where the table says so."""
     if ANOMALY_TYPE not in table.column_names:
         return None
-    values = Column.of(table, ANOMALY_TYPE, where).values.cast(pa.large_string())
+    values = Column.of(table, ANOMALY_TYPE, where).text("the type of an anomaly is text")
     return np.asarray(pc.fill_null(values, "").to_numpy(zero_copy_only=False), str)

@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 import csv
-import gzip
-import io
-import json
 import os
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.csv
-import pyarrow.json
-import pyarrow.parquet
 
 from sdgad.errors import InputError
-from sdgad.events.arrays import build_table, mapping_table, temporal_data_table
+from sdgad.events.arrays import build_table, encodes, mapping_table, temporal_data_table
 from sdgad.events.column import UNTYPED
+from sdgad.events.file_kinds import need_no_json
+from sdgad.events.json_lines import read_json_lines
+from sdgad.events.json_lines import rows_to_table as rows_to_table  # noqa: PLC0414
 from sdgad.events.layouts import spread
+from sdgad.events.parquet import read_parquet
+from sdgad.events.sound import need_sound
+from sdgad.events.text_file import (
+    LONGEST,
+    first_row_not_utf8,
+    is_packed,
+    need_readable,
+    not_utf8,
+    open_bytes,
+    open_text,
+)
 
 _BLOCK = 16 << 20  # bytes; no row may be longer
 
@@ -34,11 +44,13 @@ def read_table(source: Any) -> pa.Table:
     return open_table(source)[1]
 
 
-def open_table(source: Any) -> tuple[str, pa.Table]:
-    """What to call a source in messages, and its rows."""
+def open_table(source: Any, name: str | None = None) -> tuple[str, pa.Table]:
+    """What to call a source in messages, by its own name unless it is given one, and its rows."""
     for adapter in ADAPTERS:
         if adapter.accepts(source):
-            return adapter.describe(source), adapter.read(source)
+            where, table = name or adapter.describe(source), adapter.read(source)
+            need_sound(table, where)
+            return where, table
     raise InputError(
         "Events come from a file, a table (pyarrow, pandas, polars), a PyG TemporalData or a dictionary of "
         f"columns, not from {type(source).__name__}."
@@ -95,14 +107,18 @@ def file_format(path: Path) -> str:
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
     name = suffixes[-1][1:] if suffixes else ""
     if name not in READERS:
-        raise InputError(f"{path} has no known format; files end in {', '.join('.' + s for s in READERS)}.")
+        sheet = "; save the sheet as CSV" if name in ("xlsx", "xls", "xlsm", "ods", "numbers") else ""
+        raise InputError(
+            f"{path} has no known format; files end in {', '.join('.' + s for s in READERS)}{sheet}."
+        )
     return name
 
 
 def _read_file(source: str | os.PathLike[str]) -> pa.Table:
     path = Path(source)
     if path.is_dir():
-        raise InputError(f"{path} is a folder, not a file of events.")
+        model = (path / "manifest.json").is_file() and (path / "config.json").is_file()
+        raise InputError(f"{path} is a {'model ' if model else ''}folder, not a file of events.")
     if not path.exists():
         raise InputError(f"{path} does not exist.")
     read = READERS[file_format(path)]
@@ -111,75 +127,57 @@ def _read_file(source: str | os.PathLike[str]) -> pa.Table:
             raise InputError(f"{path} is empty.")
         return read(path)
     except UnicodeDecodeError:
-        raise _not_utf8(path) from None
+        raise not_utf8(path) from None
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or "its content is damaged"
         raise InputError(f"{path} cannot be read: {reason}.") from None
 
 
-def _not_utf8(path: Path) -> InputError:
-    """How to make it UTF-8: what begins with a byte order mark is UTF-16, other text mostly Western European."""
-    with path.open("rb") as file:
-        encoding = "utf-16" if file.read(2) in (b"\xff\xfe", b"\xfe\xff") else "latin1"
-    return InputError(
-        f"{path} is not UTF-8 text; convert it, for instance by iconv -f {encoding} -t utf-8 {path.name}."
-    )
-
-
-def _read_parquet(path: Path) -> pa.Table:
-    try:
-        return pa.parquet.read_table(path, partitioning=None)
-    except (pa.ArrowException, OSError):
-        raise InputError(f"{path} is not a readable Parquet file.") from None
-
-
-def _text(path: Path) -> io.TextIOBase:
-    """A file opened as text, unpacked where it ends in .gz."""
-    with path.open("rb") as file:
-        if file.read(4) == b"PAR1":
-            raise InputError(f"{path} holds Parquet, not text; rename it to end in .parquet.")
-    if path.suffix.lower() == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="")
-
-
 def _read_csv(path: Path) -> pa.Table:
-    with _text(path) as file:
-        line = file.readline()
+    need_no_json(path, need_readable(path))
+    with open_text(path, errors="surrogateescape") as file:
+        line = next((line for line in iter(lambda: file.readline(LONGEST), "") if line.strip()), "")
     return _read_separated(path, next((mark for mark in ",\t;" if mark in line), ","))
 
 
 def _read_tsv(path: Path) -> pa.Table:
+    need_no_json(path, need_readable(path))
     return _read_separated(path, "\t")
 
 
 def _read_separated(path: Path, delimiter: str) -> pa.Table:
     """All columns as text; only the many unnamed features of a known layout are read as numbers at once."""
-    with _text(path) as file:
-        records = csv.reader(file, delimiter=delimiter)
+    with open_text(path, errors="surrogateescape") as file:
+        records = csv.reader(iter(lambda: file.readline(LONGEST), ""), delimiter=delimiter)
         try:
-            header = next((record for record in records if record), None)
+            header = next((record for record in records if any(map(str.strip, record))), None)
             lines = records.line_num
             row = next((record for record in records if record), None)
         except csv.Error as error:
             raise InputError(f"{path} is not readable as CSV: {error}.") from None
     if header is None:
         raise InputError(f"{path} is empty.")
-    names = spread(header, len(row) if row else len(header))
-    skip = {"skip_rows": lines, "column_names": names} if names else {}
-    text = {name: pa.string() for name in names or header}
-    numbers = {name: pa.float64() for name in names or () if name not in header}
+    if not all(map(encodes, header)):
+        raise not_utf8(path, 0)
+    names = spread(header, len(row) if row else len(header)) or header
+    text = {name: pa.string() for name in names}
+    numbers = {name: pa.float64() for name in names if name not in header}
     try:
-        return _parse_csv(path, delimiter, text | numbers, skip)
+        return _parse_csv(path, delimiter, names, text | numbers, lines)
     except pa.ArrowInvalid:
-        return _parse_csv(path, delimiter, text, skip)
+        return _parse_csv(path, delimiter, names, text, lines)
 
 
-def _parse_csv(path: Path, delimiter: str, types: dict[str, pa.DataType], skip: dict[str, Any]) -> pa.Table:
-    def parse(threads: bool, **handler: Any) -> pa.Table:
-        return pa.csv.read_csv(
-            path,
-            pa.csv.ReadOptions(use_threads=threads, block_size=_BLOCK, **skip),
+def _parse_csv(
+    path: Path, delimiter: str, names: list[str], types: dict[str, pa.DataType], header: int
+) -> pa.Table:
+    """The rows after so many lines of header, under these names."""
+
+    def parse(**handler: Any) -> pa.Table:
+        options = (
+            pa.csv.ReadOptions(
+                use_threads=not handler, block_size=_BLOCK, skip_rows=header, column_names=names
+            ),
             pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, **handler),
             pa.csv.ConvertOptions(
                 column_types=types,
@@ -188,17 +186,28 @@ def _parse_csv(path: Path, delimiter: str, types: dict[str, pa.DataType], skip: 
                 quoted_strings_can_be_null=True,
             ),
         )
+        if not is_packed(path):
+            return pa.csv.read_csv(path, *options)
+        with open_bytes(path) as file:
+            return pa.csv.read_csv(file, *options)
 
     try:
-        table = parse(threads=True)
+        table = parse()
     except pa.ArrowInvalid as error:
-        if "UTF8" in str(error):
-            raise _not_utf8(path) from None
-        if "Expected" not in str(error) or any(kind != pa.string() for kind in types.values()):
+        if any(kind != pa.string() for kind in types.values()):
             raise
+        if "Empty CSV" in str(error):
+            return pa.table({name: pa.array([], pa.string()) for name in names})
+        wrong = first_row_not_utf8(path, delimiter)
+        if wrong is not None or "UTF8" in str(error):
+            raise not_utf8(path, wrong) from None
         ragged: list[Any] = []
-        parse(threads=False, invalid_row_handler=lambda row: ragged.append(row) or "skip")  # type: ignore[func-returns-value]
-        row, number = ragged[0], ragged[0].number - skip.get("skip_rows", 1)
+        with suppress(pa.ArrowInvalid):
+            parse(invalid_row_handler=lambda row: ragged.append(row) or "skip")  # type: ignore[func-returns-value]
+        if not ragged:
+            reason = "a row is longer than 16 MiB" if "straddl" in str(error) else "its quotes do not match"
+            raise InputError(f"{path} is not readable as CSV: {reason}.") from None
+        row, number = ragged[0], ragged[0].number - header
         raise InputError(
             f"{path}, row {number}: {row.actual_columns} fields where there should be {row.expected_columns}."
         ) from None
@@ -209,56 +218,14 @@ def _parse_csv(path: Path, delimiter: str, types: dict[str, pa.DataType], skip: 
     return pa.Table.from_arrays(table.columns, schema=pa.schema(marked))
 
 
-def _read_json(path: Path) -> pa.Table:
-    """One JSON object per line. Arrow makes timestamps of text that looks like a date; we want the text."""
-    with _text(path):
-        options = pa.json.ReadOptions(block_size=_BLOCK)
-    try:
-        table = pa.json.read_json(path, options)
-        dates = [pa.field(f.name, pa.string()) for f in table.schema if pa.types.is_timestamp(f.type)]
-        if dates:
-            table = pa.json.read_json(path, options, pa.json.ParseOptions(explicit_schema=pa.schema(dates)))
-        table.validate()  # arrow loses elements of lists that begin with null before it has seen a number
-    except pa.ArrowException:
-        return _read_json_slowly(path)
-    return table
-
-
-def _read_json_slowly(path: Path) -> pa.Table:
-    """Row by row, for columns of mixed types, or to say which row is wrong."""
-    rows: list[dict[str, Any]] = []
-    with _text(path) as file:
-        for line in file:
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except ValueError:
-                raise InputError(f"{path}, row {len(rows) + 1}: not a line of JSON.") from None
-            if not isinstance(row, dict):
-                raise InputError(
-                    f"{path}, row {len(rows) + 1}: not a JSON object; there should be one on each line."
-                )
-            rows.append(row)
-    if not rows:
-        raise InputError(f"{path} is empty.")
-    return rows_to_table(rows)
-
-
-def rows_to_table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """Rows of plain values under their names; what a row lacks is null."""
-    names = dict.fromkeys(name for row in rows for name in row)
-    return build_table((name, [row.get(name) for row in rows]) for name in names)
-
-
 READERS: dict[str, Callable[[Path], pa.Table]] = {
-    "parquet": _read_parquet,
-    "pq": _read_parquet,
+    "parquet": read_parquet,
+    "pq": read_parquet,
     "csv": _read_csv,
     "tsv": _read_tsv,
-    "jsonl": _read_json,
-    "ndjson": _read_json,
-    "json": _read_json,
+    "jsonl": read_json_lines,
+    "ndjson": read_json_lines,
+    "json": read_json_lines,
 }
 
 ADAPTERS = (

@@ -26,13 +26,14 @@ def as_id_array(ids: Ids, what: str = "ids") -> pa.Array:
     if array.null_count:
         row = int(pc.index(pc.is_null(array), True).as_py())
         raise InputError(f"{what}: row {row + 1} has no id.")
-    if pa.types.is_integer(array.type):
-        return array.cast(pa.int64())
-    if pa.types.is_floating(array.type):
-        try:
-            return array.cast(pa.int64(), safe=True)
-        except pa.ArrowInvalid:
-            raise InputError(f"{what}: ids must be strings or integers, not fractions.") from None
+    numbers = whole_numbers(array)
+    if isinstance(numbers, int):
+        raise InputError(
+            f"{what}: ids must be strings or integers, not fractions or floats that have lost their last digits "
+            f"(row {numbers + 1}: {array[numbers].as_py()})."
+        )
+    if numbers is not None:
+        return numbers
     if (
         pa.types.is_string(array.type)
         or pa.types.is_large_string(array.type)
@@ -40,6 +41,32 @@ def as_id_array(ids: Ids, what: str = "ids") -> pa.Array:
     ):
         return array.cast(pa.large_string())
     raise InputError(f"{what}: ids must be strings or integers, not {array.type}.")
+
+
+def whole_numbers(values: pa.Array) -> pa.Array | int | None:
+    """Numbers as ids: int64, or text where they do not fit into it; the row of the first that is none; None for other types.
+
+    Floats are ids where they are whole (which integers become beside missing values), and so small that the float before
+    and the one after are other integers: beyond, 9007199254740993 and 9007199254740992 are the same.
+    """
+    kind = values.type
+    if pa.types.is_uint64(kind):
+        over = pc.any(pc.greater(values, pa.scalar(2**63 - 1, pa.uint64()))).as_py()
+        return values.cast(pa.large_string() if over else pa.int64())
+    if pa.types.is_integer(kind):
+        return values.cast(pa.int64())
+    if pa.types.is_decimal(kind) and kind.scale == 0:
+        try:
+            return values.cast(pa.int64())
+        except pa.ArrowInvalid:
+            return values.cast(pa.large_string())
+    if not pa.types.is_floating(kind):
+        return None
+    exact = float(2 ** (np.finfo(kind.to_pandas_dtype()).nmant + 1))
+    values = values.cast(pa.float64())
+    odd = pc.or_(pc.not_equal(values, pc.floor(values)), pc.greater_equal(pc.abs(values), exact))
+    row = int(pc.index(odd, True).as_py())
+    return values.cast(pa.int64()) if row < 0 else row
 
 
 @dataclass(frozen=True)
@@ -56,6 +83,11 @@ class Vocabulary:
     @property
     def bipartite(self) -> bool:
         return len(self.names) == 2
+
+    @property
+    def texts(self) -> list[pa.Array]:
+        """The names as text, as models compare them."""
+        return [names.cast(pa.large_string()) for names in self.names]
 
     @property
     def num_sources(self) -> int:
@@ -130,7 +162,7 @@ class NodeTable:
         """Node numbers of a stream's coded endpoints, and the table grown by the ids that were new."""
         need_sides(vocabulary, self.sides)
         known = np.full(len(vocabulary), -1, np.int64)
-        texts = [part.cast(pa.large_string()) for part in vocabulary.names]
+        texts = vocabulary.texts
         start = 0
         for text, names, codes in zip(texts, self.names, self.codes, strict=True):
             found = pc.index_in(text, value_set=names)

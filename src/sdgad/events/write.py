@@ -18,7 +18,7 @@ import pyarrow.parquet
 
 from sdgad.atomic import whole_file
 from sdgad.errors import InputError
-from sdgad.events.column import UNTYPED, typed
+from sdgad.events.column import UNTYPED, shown, typed
 from sdgad.events.export import to_arrow
 from sdgad.events.stream import EventStream
 from sdgad.events.table import file_format
@@ -45,7 +45,27 @@ def write_table(table: pa.Table, path: str | os.PathLike[str]) -> None:
     if path.is_dir():
         raise InputError(f"{path} is a folder, not a file.")
     with whole_file(path) as temporary:
-        write(table, temporary)
+        try:
+            write(table, temporary)
+        except InputError:
+            raise
+        except (pa.ArrowException, ValueError, OverflowError) as problem:
+            raise _unwritable(table, write, temporary, path, problem) from None
+
+
+def _unwritable(
+    table: pa.Table, write: Callable[[pa.Table, Path], None], temporary: Path, path: Path, problem: Exception
+) -> InputError:
+    """Which column it is that a format has no words for: the first that cannot be written alone."""
+    for index, field in enumerate(table.schema):
+        try:
+            write(table.select([index]), temporary)
+        except (pa.ArrowException, ValueError, OverflowError) as found:
+            reason = " ".join(str(found).split())
+            return InputError(
+                f"{path}: column {shown(field.name)} of type {field.type} cannot be written to it ({reason})."
+            )
+    return InputError(f"{path} cannot be written: {' '.join(str(problem).split())}.")
 
 
 # ---------------------------------------------------------------------- formats
