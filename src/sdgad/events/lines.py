@@ -24,6 +24,8 @@ from sdgad.events.times import read_times
 Row = dict[str, Any]  # a value, or None where there is none, for every column that the model reads
 
 FARTHEST = 1e12  # seconds from zero that a time may be: 30,000 years, and gaps still fit into a float32
+LONGEST_ID = 4096  # bytes of UTF-8, as long as a path may be: a bound on parties is one on memory, too
+_EXACT = 2**53  # from here on neighbouring whole numbers are the same float
 _SOURCE = "The line"
 _PLACE = re.compile(rf"^{_SOURCE}, c(olumn .+?), row 1: ", re.DOTALL)
 
@@ -69,6 +71,8 @@ class LineReader:
             if name not in fields:
                 raise InputError(f"The line has no key {name!r}.")
             row[name] = _one_value(name, fields[name])
+        for name in (self.columns.src, self.columns.dst):
+            _need_id(name, row[name])
         for name in self.columns.features:
             row |= self._feature(name, fields) if name in self.features else self._spread(name, fields)
         return row
@@ -168,6 +172,16 @@ class LineReader:
 
 def _is_number_or_none(value: Any) -> bool:
     return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _need_id(name: str, value: Any) -> None:
+    """No id that takes a megabyte to remember, and none that may stand for two."""
+    if isinstance(value, float) and abs(value) >= _EXACT:
+        raise InputError(f"Column {name!r}: {value} is not an id; ids are text or integers.")
+    if isinstance(value, str) and 4 * len(value) > LONGEST_ID and len(value.encode()) > LONGEST_ID:
+        raise InputError(
+            f"Column {name!r}: an id of {len(value.encode()):,} bytes, more than the {LONGEST_ID:,} that are allowed."
+        )
 
 
 def _one_value(name: str, value: Any) -> Any:

@@ -15,7 +15,8 @@ from sdgad.detectors.explaining.findings import Findings
 from sdgad.detectors.live import LiveScorer
 from sdgad.errors import InputError
 from sdgad.events.lines import LineReader, Row, parse_line
-from sdgad.events.stream import Array, EventStream
+from sdgad.events.stream import EventStream
+from sdgad.serving.ahead import Ahead
 from sdgad.serving.line_source import LONGEST, Line
 
 Answer = dict[str, Any]
@@ -32,8 +33,7 @@ class LineScorer:
 
     An answer is `{"line": 7, "score": 0.93, "anomaly": 1, "p_value": 0.002}`, or `{"line": 7, "error": "…"}` for a
     line that cannot be used and that changes nothing. `echo` are keys of the line that the answer repeats.
-    `max_ahead` are the seconds that an event may be ahead of the newest one before it: one wrong clock must not
-    make all later events late. With `explain`, answers of events that reach the threshold say `why`.
+    `ahead` refuses events that are too far in the future. With `explain`, answers of events that reach the threshold say `why`.
     """
 
     def __init__(
@@ -41,14 +41,14 @@ class LineScorer:
         live: LiveScorer,
         *,
         echo: Sequence[str] = (),
-        max_ahead: float | None = None,
+        ahead: Ahead | None = None,
         explain: bool = False,
     ) -> None:
         taken = next((name for name in echo if name in KEYS or (explain and name == WHY)), None)
         if taken is not None:
             raise InputError(f"Key {taken!r} cannot be repeated, since answers use it themselves.")
         self._live, self._detector = live, live.detector
-        self._echo, self._max_ahead, self._explain = tuple(echo), max_ahead, explain
+        self._echo, self._ahead, self._explain = tuple(echo), ahead, explain
         self._reader = reader_for(live.detector)
 
     def answer(self, lines: Sequence[Line], first: int) -> list[Answer]:
@@ -97,8 +97,8 @@ class LineScorer:
             raise InputError(f"The line cannot be read: {type(problem).__name__}.") from problem
 
     def _scored(self, events: EventStream) -> list[Answer]:
-        if self._max_ahead is not None:
-            self._need_near(events, self._max_ahead)
+        if self._ahead is not None:
+            self._ahead.check(events, self._live.newest)
         if self._explain:
             return self._explained(self._live.findings(events, update=True))
         scores = self._live.score_and_update(events)
@@ -120,24 +120,6 @@ class LineScorer:
         if math.isnan(score):
             return {"score": None, "anomaly": None, "p_value": None, "note": DROPPED}
         return {"score": score, "anomaly": int(score >= self._detector.threshold_), "p_value": p_value}
-
-    def _need_near(self, events: EventStream, most: float) -> None:
-        t: Array = events.times_in(self._detector.clock.unit).astype(np.float64)
-        before = np.concatenate([[t[0] if self._live.newest is None else self._live.newest], t[:-1]])
-        ahead = (t - np.maximum.accumulate(before)) * self._detector.clock.seconds
-        if (ahead > most).any():
-            raise InputError(
-                f"Column {self._detector.columns.time!r}: the event is {_span(float(ahead.max()))} ahead of the newest "
-                f"one, more than the {_span(most)} that are allowed."
-            )
-
-
-def _span(seconds: float) -> str:
-    """`40 seconds`, `3 hours`, `12.5 days`."""
-    size, unit = next(
-        pair for pair in ((86_400, "days"), (3600, "hours"), (0, "seconds")) if seconds >= 2 * pair[0]
-    )
-    return f"{float(f'{seconds / (size or 1):.3g}'):,g} {unit}"
 
 
 def reader_for(detector: Detector) -> LineReader:
