@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,7 +18,7 @@ from sdgad.events.clock import Clock
 from sdgad.events.column import UNTYPED, Column
 from sdgad.events.messages import holders
 from sdgad.events.read import read_events
-from sdgad.events.stream import ColumnNames, EventStream
+from sdgad.events.stream import Array, ColumnNames, EventStream
 from sdgad.events.table import rows_to_table
 from sdgad.events.times import read_times
 
@@ -116,25 +117,38 @@ class LineReader:
 
     def alike(self, rows: Sequence[Row]) -> bool:
         """Whether rows mean together what each of them means alone: in order, and no column mixes kinds of values."""
-        kinds = {
-            (name, self._kind(name, value))
-            for row in rows
-            for name, value in row.items()
-            if value is not None
-        }
-        one_kind = len(kinds) == len({name for name, _ in kinds})
-        return one_kind and all(row.keys() == rows[0].keys() for row in rows) and self._in_order(rows)
+        if not all(self.usual(rows)):
+            return False
+        t = self.times(rows)
+        return bool(np.all(t[1:] >= t[:-1]))
 
-    def _in_order(self, rows: Sequence[Row]) -> bool:
-        """Whether times are readable and do not go back."""
+    def usual(self, rows: Sequence[Row]) -> list[bool]:
+        """Which rows have the keys that most of them have, and in no column another kind of value than most."""
+        kinds = [
+            {name: self._kind(name, value) for name, value in row.items() if value is not None}
+            for row in rows
+        ]
+        keys = Counter(tuple(row) for row in rows).most_common(1)[0][0]
+        common = {
+            name: Counter(found[name] for found in kinds if name in found).most_common(1) for name in keys
+        }
+        return [
+            row.keys() == set(keys) and all(kind == common[name][0][0] for name, kind in found.items())
+            for row, found in zip(rows, kinds, strict=True)
+        ]
+
+    def times(self, rows: Sequence[Row]) -> Array:
+        """The times of rows that are alike but for their order; NaN where there is none that can be read."""
         name = self.columns.time
         values = [None if row[name] is None else str(row[name]) for row in rows]
         column = Column(_SOURCE, name, pa.array(values, pa.large_string()), untyped=True)
         try:
-            t, _ = read_times(column, timezone=self.clock.timezone, clock=self.clock)
+            return read_times(column, timezone=self.clock.timezone, clock=self.clock)[0]
         except InputError:
-            return False
-        return bool(np.all(t[1:] >= t[:-1]))
+            half = len(rows) // 2
+            if not half:
+                return np.full(1, np.nan)
+            return np.concatenate([self.times(rows[:half]), self.times(rows[half:])])
 
     def _kind(self, name: str, value: Any) -> Any:
         if name == self.columns.time:

@@ -32,14 +32,16 @@ class Ahead:
     of_newest: float | None = None
     now: Callable[[], float] = time.time
 
-    def check(self, events: EventStream, newest: Any) -> None:
-        """Refuse events in time order of which any is too far ahead; `newest` is in the unit of the clock."""
-        if self.of_now is None and self.of_newest is None:
-            return
-        t: Array = events.times_in(self.clock.unit).astype(np.float64)
+    def check(self, events: EventStream) -> None:
+        """Refuse events of which any is too far ahead of the machine."""
         if self.of_now is not None:
+            t = events.times_in(self.clock.unit).astype(np.float64)
             self._refuse(t * self.clock.seconds - self.now(), self.of_now, "this machine's clock")
+
+    def check_order(self, events: EventStream, newest: Any) -> None:
+        """Refuse events in time order of which any is too far ahead of those before; `newest` is in the clock's unit."""
         if self.of_newest is not None:
+            t: Array = events.times_in(self.clock.unit).astype(np.float64)
             before = np.concatenate([[t[0] if newest is None else newest], t[:-1]])
             ahead = (t - np.maximum.accumulate(before)) * self.clock.seconds
             self._refuse(ahead, self.of_newest, "the newest one")

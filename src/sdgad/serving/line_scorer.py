@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -74,23 +74,52 @@ class LineScorer:
         return parse_line(line)
 
     def _results(self, rows: list[Row]) -> list[Answer]:
-        """All rows in one go where that means the same; else, and where any of them is wrong, one by one."""
-        if len(rows) > 1 and self._reader.alike(rows):
+        """All rows in one go where that means the same; else those that cannot be read are told apart, and the rest goes
+        in as few pieces as mean the same."""
+        if len(rows) <= 1:
+            return self._together(rows) if rows else []
+        if self._reader.alike(rows):
             try:
                 return self._scored(self._read(rows))
             except InputError:
                 pass  # nothing has changed
-        return [self._alone(row) for row in rows]
+        results: list[Answer | None] = [None] * len(rows)
+        usual, times = self._reader.usual(rows), self._reader.times(rows).tolist()
+        for piece in _pieces(range(len(rows)), usual, times):
+            self._sift(rows, piece, results)
+        left = [i for i, result in enumerate(results) if result is None]
+        for piece in _pieces(left, usual, times):
+            for i, result in zip(piece, self._together([rows[i] for i in piece]), strict=True):
+                results[i] = result
+        return [result for result in results if result is not None]
 
-    def _alone(self, row: Row) -> Answer:
+    def _sift(self, rows: list[Row], places: list[int], results: list[Answer | None]) -> None:
+        """Answer rows that cannot be read, found by halves: they change nothing, wherever they stand."""
         try:
-            return self._scored(self._read([row]))[0]
+            self._read([rows[i] for i in places])
         except InputError as problem:
-            return _error(problem)
+            if len(places) == 1:
+                results[places[0]] = _error(problem)
+            else:
+                self._sift(rows, places[: len(places) // 2], results)
+                self._sift(rows, places[len(places) // 2 :], results)
+
+    def _together(self, rows: list[Row]) -> list[Answer]:
+        """Scores of rows that are alike; where the model refuses any of them, by halves, in their order."""
+        try:
+            return self._scored(self._read(rows))
+        except InputError as problem:
+            if len(rows) == 1:
+                return [_error(problem)]
+        half = len(rows) // 2
+        return self._together(rows[:half]) + self._together(rows[half:])
 
     def _read(self, rows: list[Row]) -> EventStream:
         try:
-            return self._reader.events(rows)
+            events = self._reader.events(rows)
+            if self._ahead is not None:
+                self._ahead.check(events)
+            return events
         except InputError:
             raise
         except Exception as problem:  # a line that stops the process would stop it again after every restart
@@ -98,7 +127,7 @@ class LineScorer:
 
     def _scored(self, events: EventStream) -> list[Answer]:
         if self._ahead is not None:
-            self._ahead.check(events, self._live.newest)
+            self._ahead.check_order(events, self._live.newest)
         if self._explain:
             return self._explained(self._live.findings(events, update=True))
         scores = self._live.score_and_update(events)
@@ -125,6 +154,18 @@ class LineScorer:
 def reader_for(detector: Detector) -> LineReader:
     """Lines as a detector means them."""
     return LineReader(detector.columns, detector.feature_names, detector.clock, detector.bipartite)
+
+
+def _pieces(places: Iterable[int], usual: Sequence[bool], times: Sequence[float]) -> list[list[int]]:
+    """Neighbours that mean together what they mean alone: of the usual kind, and in order of time."""
+    pieces: list[list[int]] = []
+    for i in places:
+        last = pieces[-1][-1] if pieces else i
+        if pieces and usual[i] and usual[last] and times[i] >= times[last]:
+            pieces[-1].append(i)
+        else:
+            pieces.append([i])
+    return pieces
 
 
 def _error(problem: InputError) -> Answer:
