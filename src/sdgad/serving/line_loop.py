@@ -40,17 +40,19 @@ def answer_lines(
     """
     output, tally = AnswerOutput(out), Tally()
     output.mend(repeated=state is not None)
-    last = consumed.lines
+    last = consumed.lines  # that the reader may have heard of
     while not source.finished:
         lines = source.take(
             batch, None if state is None else state.patience(consumed), None if state is None else state.wake
         )
         answers = scorer.answer(lines, consumed.lines + 1)
         for start in range(0, len(answers), PIECE):
-            output.write(answers[start : start + PIECE])
             last = max(last, consumed.lines + len(answers[: start + PIECE]))
-            if state is not None:
-                state.hear(last)
+            try:
+                output.write(answers[start : start + PIECE])
+            finally:  # a reader who has gone may have acknowledged something before
+                if state is not None:
+                    state.hear(last)
         half = bool(source.torn and answers and "error" in answers[-1])  # to be read again when it is whole
         errors = [answer["error"] for answer in answers if "error" in answer]
         tally = Tally(
