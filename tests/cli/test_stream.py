@@ -276,7 +276,7 @@ def test_a_stream_all_of_whose_lines_are_unusable_fails(
     assert done.code == 2
     assert [json.loads(line)["line"] for line in done.out.splitlines()] == [1, 2]  # answered all the same
     assert done.err == (
-        "None of 2 lines could be used; the first: The line is not JSON: Expecting value at character 1.\n"
+        "No line of 2 could be used; the first: The line is not JSON: Expecting value at character 1.\n"
     )
     state = ("--state", tmp_path / "state")
     assert stream([b"bad"], watched, *state).code == 2

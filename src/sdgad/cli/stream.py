@@ -17,7 +17,6 @@ import typer
 from sdgad.cli.naming import naming
 from sdgad.cli.opening import open_model
 from sdgad.cli.options import Explain, Model, Threads, names
-from sdgad.cli.printing import number_of
 from sdgad.cli.standard_streams import not_open
 from sdgad.cli.telling_once import telling_once
 from sdgad.errors import InputError
@@ -118,7 +117,7 @@ def stream(
     cannot be used; with --explain, the answers of anomalous events say "why". Every event is history for the
     next one. With --state, start it again with the same input after any stop or crash: it goes on with the first
     line that has not been counted as done, and lines that it answers twice get the same answer (with --batch, the
-    same to 1e-5). The model stays as it is.
+    same to 1e-5). With --acks, lines are done when the reader of the answers says so. The model stays as it is.
 
     \b
     sdgad stream model < events.jsonl > scores.jsonl
@@ -173,9 +172,7 @@ def stream(
                 print(f"The reader has gone; it has acknowledged line {heard.line:,}.", file=sys.stderr)
             raise
         if whole and 0 < tally.errors == tally.answered and not stopped:
-            raise InputError(
-                f"None of {number_of(tally.answered, 'line')} could be used; the first: {tally.first}"
-            )
+            raise InputError(f"No line of {tally.answered:,} could be used; the first: {tally.first}")
         if tally.errors:
             print(f"{tally.errors:,} of {tally.answered:,} lines could not be used.", file=sys.stderr)
     if stopped:
