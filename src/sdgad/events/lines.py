@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,7 @@ from sdgad.events.clock import Clock
 from sdgad.events.column import UNTYPED, Column
 from sdgad.events.messages import holders
 from sdgad.events.read import read_events
-from sdgad.events.stream import Array, ColumnNames, EventStream
+from sdgad.events.stream import ColumnNames, EventStream
 from sdgad.events.table import rows_to_table
 from sdgad.events.times import read_times
 
@@ -115,15 +116,18 @@ class LineReader:
             members.append(f"{name}{len(members)}")
         return members
 
-    def alike(self, rows: Sequence[Row]) -> bool:
-        """Whether rows mean together what each of them means alone: in order, and no column mixes kinds of values."""
-        if not all(self.usual(rows)):
-            return False
-        t = self.times(rows)
-        return bool(np.all(t[1:] >= t[:-1]))
+    def when(self, rows: Sequence[Row]) -> list[float | None]:
+        """The time of each row of the usual kind, NaN if it cannot be read; None for the others.
 
-    def usual(self, rows: Sequence[Row]) -> list[bool]:
-        """Which rows have the keys that most of them have, and in no column another kind of value than most."""
+        Usual rows whose times do not go back mean together what each of them means alone: they have the keys that most
+        rows have, and in no column another kind of value than most.
+        """
+        usual = self._usual(rows)
+        times = iter(self._times([row for row, plain in zip(rows, usual, strict=True) if plain]))
+        return [next(times) if plain else None for plain in usual]
+
+    def _usual(self, rows: Sequence[Row]) -> list[bool]:
+        """Which rows are like most."""
         kinds = [
             {name: self._kind(name, value) for name, value in row.items() if value is not None}
             for row in rows
@@ -137,18 +141,19 @@ class LineReader:
             for row, found in zip(rows, kinds, strict=True)
         ]
 
-    def times(self, rows: Sequence[Row]) -> Array:
-        """The times of rows that are alike but for their order; NaN where there is none that can be read."""
+    def _times(self, rows: Sequence[Row]) -> list[float]:
+        """Each as it is, since nanoseconds are no floats; NaN where there is none that can be read."""
         name = self.columns.time
         values = [None if row[name] is None else str(row[name]) for row in rows]
         column = Column(_SOURCE, name, pa.array(values, pa.large_string()), untyped=True)
         try:
-            return read_times(column, timezone=self.clock.timezone, clock=self.clock)[0]
+            found: list[float] = read_times(column, timezone=self.clock.timezone, clock=self.clock)[
+                0
+            ].tolist()
+            return found
         except InputError:
             half = len(rows) // 2
-            if not half:
-                return np.full(1, np.nan)
-            return np.concatenate([self.times(rows[:half]), self.times(rows[half:])])
+            return self._times(rows[:half]) + self._times(rows[half:]) if half else [math.nan]
 
     def _kind(self, name: str, value: Any) -> Any:
         if name == self.columns.time:

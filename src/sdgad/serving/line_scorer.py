@@ -78,17 +78,18 @@ class LineScorer:
         in as few pieces as mean the same."""
         if len(rows) <= 1:
             return self._together(rows) if rows else []
-        if self._reader.alike(rows):
+        when = self._reader.when(rows)
+        pieces = _pieces(range(len(rows)), when)
+        if len(pieces) == 1:
             try:
                 return self._scored(self._read(rows))
             except InputError:
                 pass  # nothing has changed
         results: list[Answer | None] = [None] * len(rows)
-        usual, times = self._reader.usual(rows), self._reader.times(rows).tolist()
-        for piece in _pieces(range(len(rows)), usual, times):
+        for piece in pieces:
             self._sift(rows, piece, results)
         left = [i for i, result in enumerate(results) if result is None]
-        for piece in _pieces(left, usual, times):
+        for piece in _pieces(left, when):
             for i, result in zip(piece, self._together([rows[i] for i in piece]), strict=True):
                 results[i] = result
         return [result for result in results if result is not None]
@@ -156,15 +157,17 @@ def reader_for(detector: Detector) -> LineReader:
     return LineReader(detector.columns, detector.feature_names, detector.clock, detector.bipartite)
 
 
-def _pieces(places: Iterable[int], usual: Sequence[bool], times: Sequence[float]) -> list[list[int]]:
-    """Neighbours that mean together what they mean alone: of the usual kind, and in order of time."""
+def _pieces(places: Iterable[int], when: Sequence[float | None]) -> list[list[int]]:
+    """Neighbours that mean together what they mean alone: of the usual kind (others have no time), and in order."""
     pieces: list[list[int]] = []
+    before: float | None = None
     for i in places:
-        last = pieces[-1][-1] if pieces else i
-        if pieces and usual[i] and usual[last] and times[i] >= times[last]:
+        now = when[i]
+        if pieces and now is not None and before is not None and now >= before:
             pieces[-1].append(i)
         else:
             pieces.append([i])
+        before = now
     return pieces
 
 
