@@ -123,21 +123,18 @@ def survive_in_a_file(model: Path, folder: Path, kills: int, lines: int) -> None
     assert len(expected) == lines
     out.write_bytes(b"")
     size = (folder / "whole.jsonl").stat().st_size
-    killed = 0
-    for kill in range(kills):
+    for _ in range(kills):
         command = ("stream", model, "--state", state, "--every", int(rng.choice([1, 3, 20])))
         process = begun(source, *command, prepare=[to_file(out)])
-        done = counted(state / "state.safetensors") * size // lines
-        goal = out.stat().st_size + int(rng.integers(0, 2 * max(size - done, 1) // (kills - kill) + 1))
+        goal = out.stat().st_size + int(rng.integers(0, size // kills))  # so the end is never reached
         if rng.random() < 0.2:
-            time.sleep(rng.random())  # while it starts
+            time.sleep(0.2 * rng.random())  # while it starts
         else:
             while process.is_alive() and out.stat().st_size < goal:
                 time.sleep(0.001)
-        assert process.pid is not None
-        os.kill(process.pid, signal.SIGKILL)
+        process.kill()
         process.join()
-        killed += process.exitcode == -signal.SIGKILL
+        assert process.exitcode == -signal.SIGKILL
         whole = {
             json.loads(line)["line"]
             for line in out.read_bytes().splitlines(keepends=True)
@@ -154,7 +151,6 @@ def survive_in_a_file(model: Path, folder: Path, kills: int, lines: int) -> None
         answer = json.loads(line)
         assert found.setdefault(answer["line"], answer) == answer
     assert [found[line] for line in sorted(found)] == expected
-    assert killed > 0.8 * kills
     assert counted(state / "state.safetensors") == lines
     assert sorted(path.name for path in state.iterdir()) == ["lock", "state.safetensors"]
 
