@@ -146,6 +146,7 @@ def stream(
         live = detector.live(
             late=None if late is None else late.value, flagged=flagged.value, explain=explain
         )
+        scorer = LineScorer(live, echo=names(echo) or (), explain=explain)
         heard = None if acks is None else enter(Acknowledgements(acks))
         folder = None if state is None else enter(StateFolder(state, live, every=every or EVERY, acks=heard))
         source = enter(LineSource(sys.stdin.fileno()))
@@ -158,20 +159,17 @@ def stream(
                     consumed.skip(source)
             if consumed.lines:
                 print(f"{state}: {consumed.lines:,} lines are done; goes on with the next.", file=sys.stderr)
-        ahead = ahead_of(live, max_ahead, max_gap)
-        scorer = LineScorer(live, echo=names(echo) or (), ahead=ahead, explain=explain)
+        scorer.ahead = ahead_of(live, max_ahead, max_gap)  # once the history is where it was
         if sys.stdin.isatty():
             print(f"Waiting for lines like {example(detector)}; Ctrl-D ends.", file=sys.stderr)
-        whole = (
-            continued or not consumed.lines
-        )  # and not what is left of an input that was good for something
+        rest = consumed.lines > 0 and not continued  # of an input that was good for something before
         try:
             tally = answer_lines(source, scorer, sys.stdout.buffer, consumed, batch=batch, state=folder)
         except BrokenPipeError:
             if heard is not None:
                 print(f"The reader has gone; it has acknowledged line {heard.line:,}.", file=sys.stderr)
             raise
-        if whole and 0 < tally.errors == tally.answered and not stopped:
+        if not rest and 0 < tally.errors == tally.answered and not stopped:
             raise InputError(f"No line of {tally.answered:,} could be used; the first: {tally.first}")
         if tally.errors:
             print(f"{tally.errors:,} of {tally.answered:,} lines could not be used.", file=sys.stderr)
@@ -211,25 +209,28 @@ def or_continued() -> Iterator[None]:
 
 
 def ahead_of(live: LiveScorer, max_ahead: float | None, max_gap: float | None) -> Ahead:
-    """How far in the future events may be; a history that is further itself shows that this machine's clock is not theirs."""
-    from sdgad.serving.ahead import A_DAY, Ahead
+    """How far in the future events may be; where the history is further itself, only who says so compares them with this
+    machine's clock."""
+    from sdgad.serving.ahead import A_DAY, Ahead, span
 
     clock, column = live.detector.clock, live.detector.columns.time
     if not clock.wall_clock:
         return Ahead(clock, column, of_newest=_least(max_ahead, max_gap))
     bound = A_DAY if max_ahead is None else max_ahead
-    if live.newest is not None and live.newest * clock.seconds > time.time() + bound:
-        if max_ahead is not None:
-            raise InputError(
-                f"--max-ahead {max_ahead:g} would refuse everything: the history itself ends later by this machine's clock."
-            )
-        print(
-            "The history ends more than a day ahead of this machine's clock, so no event is refused for being ahead of it; "
-            "--max-gap bounds them by the newest one.",
-            file=sys.stderr,
-        )
-        return Ahead(clock, column, of_newest=max_gap)
-    return Ahead(clock, column, of_now=bound, of_newest=max_gap)
+    already = 0.0 if live.newest is None else live.newest * clock.seconds - time.time()
+    if already <= bound:
+        return Ahead(clock, column, of_now=bound, of_newest=max_gap)
+    then = (
+        "are not compared with it"
+        if max_ahead is None
+        else f"more than {span(bound)} ahead of it are refused"
+    )
+    print(
+        f"The history ends {span(already)} ahead of this machine's clock; events {then}.",
+        file=sys.stderr,
+        flush=True,
+    )
+    return Ahead(clock, column, of_now=max_ahead, of_newest=max_gap)
 
 
 def _least(*bounds: float | None) -> float | None:

@@ -49,12 +49,12 @@ class Ahead:
     def _refuse(self, ahead: Array, most: float, of: str) -> None:
         if (ahead > most).any():
             raise InputError(
-                f"Column {self.column!r}: the event is {_span(float(ahead.max()))} ahead of {of}, "
-                f"more than the {_span(most)} that are allowed."
+                f"Column {self.column!r}: the event is {span(float(ahead.max()))} ahead of {of}, "
+                f"more than the {span(most)} that are allowed."
             )
 
 
-def _span(seconds: float) -> str:
+def span(seconds: float) -> str:
     """`40 seconds`, `3 hours`, `12.5 days`."""
     size, unit = next(
         pair for pair in ((86_400, "days"), (3600, "hours"), (0, "seconds")) if seconds >= 2 * pair[0]

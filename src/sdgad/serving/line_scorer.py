@@ -48,7 +48,8 @@ class LineScorer:
         if taken is not None:
             raise InputError(f"Key {taken!r} cannot be repeated, since answers use it themselves.")
         self._live, self._detector = live, live.detector
-        self._echo, self._ahead, self._explain = tuple(echo), ahead, explain
+        self._echo, self._explain = tuple(echo), explain
+        self.ahead = ahead
         self._reader = reader_for(live.detector)
 
     def answer(self, lines: Sequence[Line], first: int) -> list[Answer]:
@@ -118,8 +119,8 @@ class LineScorer:
     def _read(self, rows: list[Row]) -> EventStream:
         try:
             events = self._reader.events(rows)
-            if self._ahead is not None:
-                self._ahead.check(events)
+            if self.ahead is not None:
+                self.ahead.check(events)
             return events
         except InputError:
             raise
@@ -127,8 +128,8 @@ class LineScorer:
             raise InputError(f"The line cannot be read: {type(problem).__name__}.") from problem
 
     def _scored(self, events: EventStream) -> list[Answer]:
-        if self._ahead is not None:
-            self._ahead.check_order(events, self._live.newest)
+        if self.ahead is not None:
+            self.ahead.check_order(events, self._live.newest)
         if self._explain:
             return self._explained(self._live.findings(events, update=True))
         scores = self._live.score_and_update(events)
