@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import sys
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -201,6 +203,127 @@ def test_an_event_of_a_wrong_clock_does_not_make_the_next_ones_late(
     assert answers[3]["error"].startswith("Column 't': ")
 
 
+def shifted(lines: list[bytes], to: float) -> list[bytes]:
+    """The same lines, the last one at some time."""
+    rows = [json.loads(line) for line in lines]
+    return [json.dumps({**row, "t": row["t"] - rows[-1]["t"] + to}).encode() for row in rows]
+
+
+@pytest.mark.parametrize("wrong", ["2099-01-01", "in two days"])
+def test_without_any_option_a_wrong_clock_makes_nobody_late_and_defeats_no_bound(
+    stream: Callable[..., Outcome], watched: Path, lines: list[bytes], wrong: str
+) -> None:
+    when: Any = time.time() + 2 * 86_400 if wrong == "in two days" else wrong
+    far = json.dumps({**json.loads(lines[3]), "t": when}).encode()
+    for size in (1, 64):
+        options = ("--late", "error", "--max-nodes", 20, "--batch", size)
+        good = scores_of(stream(lines[:60], watched, *options))
+        answers = answers_of(stream([*lines[:20], far, *lines[20:40], far, *lines[40:60]], watched, *options))
+        assert [i for i, answer in enumerate(answers) if "error" in answer] == [20, 41]
+        assert (
+            "ahead of this machine's clock, more than the 24 hours that are allowed" in answers[20]["error"]
+        )
+        assert [a["score"] for a in answers if "score" in a] == pytest.approx(good, abs=1e-5)
+
+
+def test_a_long_silence_and_clocks_that_differ_by_hours_are_no_reason_to_refuse(
+    stream: Callable[..., Outcome], watched: Path, lines: list[bytes]
+) -> None:
+    """The history of the model ends long ago; the lines come today, some from a clock that is ahead."""
+    today = shifted(lines[:20], time.time() + 0.9 * 86_400)
+    assert all("score" in answer for answer in answers_of(stream(today, watched)))
+    refused = [a.get("error", "") for a in answers_of(stream(today, watched, "--max-ahead", 3600))]
+    assert "ahead of this machine's clock, more than the 3,600 seconds" in refused[-1]
+    assert all("score" in answer for answer in answers_of(stream(today, watched, "--max-ahead", 10**6)))
+    by_gap = answers_of(stream([*lines[:5], *today], watched, "--max-gap", 10**6))
+    assert ["error" in answer for answer in by_gap] == [False] * 5 + [True] * 20
+
+
+def test_a_clock_that_counts_from_anywhere_is_not_compared_with_the_machines(
+    stream: Callable[..., Outcome], sdgad: Command, files: Path, tmp_path: Path
+) -> None:
+    rows = [json.loads(line) for line in (files / "past.jsonl").read_bytes().splitlines()]
+    start = rows[0]["t"]
+    counted = [json.dumps({**row, "t": row["t"] - start}).encode() for row in rows]
+    (tmp_path / "past.jsonl").write_bytes(b"\n".join(counted[:300]))
+    assert sdgad("fit", tmp_path / "past.jsonl", "-o", tmp_path / "m", "--detector", "midas").code == 0
+    far = json.dumps({**json.loads(counted[320]), "t": 10**10}).encode()
+    good = counted[300:320]
+    assert all("score" in answer for answer in answers_of(stream([*good, far], tmp_path / "m")))
+    answers = answers_of(stream([*good, far], tmp_path / "m", "--max-ahead", 10**6))
+    assert answers[-1]["error"].endswith("ahead of the newest one, more than the 11.6 days that are allowed.")
+
+
+def test_a_history_that_lies_in_the_future_itself_is_told_and_refuses_nothing(
+    stream: Callable[..., Outcome], sdgad: Command, files: Path, lines: list[bytes], tmp_path: Path
+) -> None:
+    past = (files / "past.jsonl").read_bytes().splitlines()
+    later = shifted([*past, *lines], time.time() + 300 * 86_400)
+    (tmp_path / "past.jsonl").write_bytes(b"\n".join(later[: len(past)]))
+    assert sdgad("fit", tmp_path / "past.jsonl", "-o", tmp_path / "m", "--detector", "midas").code == 0
+    done = stream(later[len(past) :][:20], tmp_path / "m")
+    assert all("score" in answer for answer in answers_of(done))
+    assert re.fullmatch(
+        r"The history ends \d+ days ahead of this machine's clock; events are not compared with it.\n",
+        done.err,
+    )
+    refused = stream(later[len(past) :][:20], tmp_path / "m", "--max-ahead", 60)
+    assert refused.code == 2
+    assert (
+        "clock; events more than 60 seconds ahead of it are refused.\nNo line of 20 could be used"
+        in refused.err
+    )
+
+
+# ---------------------------------------------------------------------- lines that nobody can use
+def test_a_stream_all_of_whose_lines_are_unusable_fails(
+    stream: Callable[..., Outcome], watched: Path, lines: list[bytes], tmp_path: Path
+) -> None:
+    done = stream([b"src,dst,t", b"a,b,7"], watched)
+    assert done.code == 2
+    assert [json.loads(line)["line"] for line in done.out.splitlines()] == [1, 2]  # answered all the same
+    assert done.err == (
+        "No line of 2 could be used; the first: The line is not JSON: Expecting value at character 1.\n"
+    )
+    state = ("--state", tmp_path / "state")
+    assert stream([b"bad"], watched, *state).code == 2
+    assert stream([b"bad", *lines[:9]], watched, *state).code == 0
+    assert (
+        stream([b"bad", *lines[:9], b"bad"], watched, *state).code == 0
+    )  # the rest of an input that was of use
+    assert stream([b"bad", b"bad"], watched, *state, "--continued").code == 2
+
+
+def test_an_id_cannot_take_a_megabyte_of_memory_nor_stand_for_two(
+    stream: Callable[..., Outcome], watched: Path, lines: list[bytes]
+) -> None:
+    row = json.loads(lines[0])
+    ids = ["x" * 3_000_000, "é" * 2049, "x" * 4096, "é" * 2048, 2**53 + 1.0, 2**53 + 1]
+    given = [json.dumps({**row, "dst": value}).encode() for value in ids]
+    for size in (1, 9):
+        answers = answers_of(stream(given, watched, "--max-nodes", 10, "--batch", size))
+        assert ["error" in answer for answer in answers] == [True, True, False, False, True, False]
+        assert answers[0]["error"] == (
+            "Column 'dst': an id of 3,000,000 bytes, more than the 4,096 that are allowed."
+        )
+
+
+def test_neighbouring_integers_above_2_to_the_53_are_two_parties(
+    stream: Callable[..., Outcome], watched: Path, lines: list[bytes]
+) -> None:
+    """As far as a score can tell: the second event of one party, and the first one of another."""
+    rows = [json.loads(line) for line in lines[:2]]
+    big = 2**53
+
+    def last(src: int, size: int) -> float:
+        given = [{**rows[0], "src": big, "dst": "a"}, {**rows[1], "src": src, "dst": "a"}]
+        return float(scores_of(stream([json.dumps(r).encode() for r in given], watched, "--batch", size))[1])
+
+    for size in (1, 2):
+        assert last(big + 1, size) == pytest.approx(last(7, size), abs=1e-5)
+        assert last(big + 1, size) != pytest.approx(last(big, size), abs=1e-5)
+
+
 # ---------------------------------------------------------------------- state
 def test_a_later_start_goes_on_with_the_next_line(
     stream: Callable[..., Outcome], watched: Path, lines: list[bytes], tmp_path: Path
@@ -257,6 +380,9 @@ def test_a_state_that_cannot_be_used_is_refused_in_one_sentence(
     [
         (["--continued"], "--continued needs --state."),
         (["--every", "5"], "--every needs --state."),
+        (["--acks", "pipe"], "--acks needs --state."),
+        (["--state", "state", "--acks", os.devnull], f"{os.devnull} is not a pipe; make one with mkfifo."),
+        (["--state", "state", "--acks", "no-pipe"], "no-pipe cannot be read: No such file or directory."),
         (["--state", "no/such/folder"], "no/such/folder cannot hold the state: No such file or directory."),
         (["--echo", "id,score"], "Key 'score' cannot be repeated, since answers use it themselves."),
     ],
@@ -333,6 +459,41 @@ def test_a_reader_who_leaves_is_no_error_and_nothing_is_counted_that_he_did_not_
         assert life.notes.read_text() == ""
     first = answers_of(stream(lines, watched, "--state", state))[0]["line"]
     assert 11 <= first < len(lines)  # a snapshot at line 20 may have come too soon after a slow one
+
+
+def test_what_the_reader_has_not_acknowledged_is_answered_again(
+    watched: Path, lines: list[bytes], tmp_path: Path, stream: Callable[..., Outcome]
+) -> None:
+    """Without acknowledgements, answers that wait in the pipe of a reader who dies would count as done."""
+    source, state, fifo = tmp_path / "in.jsonl", tmp_path / "state", tmp_path / "acks"
+    source.write_bytes(b"\n".join(lines))
+    os.mkfifo(fifo)
+    whole, found, safe = answers_of(stream(lines, watched)), {}, 0
+    for done in (0, 3, 24, 25, 60):
+        with (
+            Life(source, "stream", watched, "--state", state, "--every", 4, "--acks", fifo) as life,
+            fifo.open("wb", buffering=0) as acks,
+        ):
+            answers = life.answers(done + 30)
+            assert answers[0]["line"] <= safe + 1  # nothing that was not acknowledged is left out
+            for answer in answers[:done]:
+                assert found.setdefault(answer["line"], answer) == answer
+                acks.write(b"%d\n" % answer["line"])
+                safe = max(safe, answer["line"])
+            acks.close()
+            life.stop_reading()
+            assert life.exit_code() == 1
+            assert life.notes.read_text().endswith(f"has acknowledged line {safe:,}.\n")
+    with (
+        Life(source, "stream", watched, "--state", state, "--acks", fifo) as life,
+        fifo.open("wb", buffering=0) as acks,
+    ):
+        answers = life.answers()  # the end comes before anything is acknowledged
+        found |= {answer["line"]: answer for answer in answers}
+        acks.write(b"%d\n" % answers[-1]["line"])
+        assert life.exit_code() == 0
+    assert [found[line] for line in sorted(found)] == whole
+    assert stream(lines, watched, "--state", state).out == ""
 
 
 def test_no_standard_input_is_said(sdgad: Command, watched: Path, monkeypatch: pytest.MonkeyPatch) -> None:

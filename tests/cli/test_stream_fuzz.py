@@ -23,7 +23,8 @@ ODD_VALUES = [
     None, True, False, "", " ", "NaN", "inf", "null", "1,5", "-1.5e3", "0x10", "2020-01-01", "2020-02-30T25:00",
     "1969-12-31T23:59:59.999999999-14:00", "\ud800", "\u2028", "\x00", "💸" * 50, "a" * 100_000, 0, -0.0, 1.5, 1e-320,
     1e38, 1e39, 1e308, 10**18, 2**63, -(2**63) - 1, 2**64, 10**30, 10**400, 10**4000, [], [1], [None], [[]], {},
-    {"": 0}, {"src": "a"}, float("nan"), float("inf"), -float("inf"), 1_769_233_786_188, 1_769_233_786_188_000_000,
+    {"": 0}, {"src": "a"}, 2**53 + 1, float(2**53), "é" * 3_000, 4_102_444_799, "2099-12-31",
+    float("nan"), float("inf"), -float("inf"), 1_769_233_786_188, 1_769_233_786_188_000_000,
 ]  # fmt: skip
 
 
@@ -153,6 +154,9 @@ def endure(model: Path, folder: Path, count: int, *options: object) -> None:
     assert found == (expected if not options else pytest.approx(expected, abs=1e-5))
 
 
+COUNT = 100_000  # lines of the long run
+
+
 def test_three_thousand_odd_lines_do_no_harm(forest: Path, tmp_path: Path) -> None:
     endure(forest, tmp_path, 3_000)
 
@@ -163,4 +167,4 @@ def test_odd_lines_do_no_harm_to_their_batch(forest: Path, tmp_path: Path) -> No
 
 @pytest.mark.slow
 def test_a_hundred_thousand_odd_lines_do_no_harm(forest: Path, tmp_path: Path) -> None:
-    endure(forest, tmp_path, 100_000)
+    endure(forest, tmp_path, COUNT)

@@ -9,11 +9,13 @@ from typing import Any, cast
 import pytest
 
 from sdgad.errors import InputError
+from sdgad.serving.ahead import Ahead
 from sdgad.serving.line_scorer import DROPPED, LineScorer
 
-from .fakes import FakeLive
+from .fakes import FakeDetector, FakeLive
 
 START = 1_600_000_000
+CLOCK = FakeDetector.clock
 
 
 def scorer_of(live: FakeLive, **options: Any) -> LineScorer:
@@ -87,13 +89,35 @@ def test_a_dropped_event_says_so() -> None:
 def test_an_event_too_far_ahead_is_refused_and_the_next_one_is_not_late() -> None:
     for lines in ([0, 10, 5000, 15, 25], [0, 10, 21, 31, 5000, 41]):
         for size in (1, 9):
-            scorer = scorer_of(FakeLive(), max_ahead=11)
+            scorer = scorer_of(FakeLive(), ahead=Ahead(CLOCK, "when", of_newest=11))
             batch = [line(when=START + t) for t in lines]
             answers = [a for i in range(0, len(batch), size) for a in scorer.answer(batch[i : i + size], i)]
             wrong = [a["error"] for a in answers if "error" in a]
             assert len(wrong) == 1
             assert re.match(r"Column 'when': the event is 4,9\d\d seconds ahead", wrong[0])
             assert wrong[0].endswith("more than the 11 seconds that are allowed.")
+
+
+def test_the_machines_clock_bounds_events_though_nothing_has_come_for_a_year() -> None:
+    """Measured from the newest event, one long silence would refuse all that follows."""
+    now = START + 365 * 86_400
+    ahead = Ahead(CLOCK, "when", of_now=60, now=lambda: now)
+    times = [0, 10, 365 * 86_400, 365 * 86_400 + 59, 365 * 86_400 + 61, 3 * 365 * 86_400, 365 * 86_400 + 60]
+    for size in (1, 9):
+        scorer = scorer_of(FakeLive(), ahead=ahead)
+        batch = [line(when=START + t) for t in times]
+        answers = [a for i in range(0, len(batch), size) for a in scorer.answer(batch[i : i + size], i)]
+        assert [i for i, a in enumerate(answers) if "error" in a] == [4, 5]
+        assert answers[4]["error"] == (
+            "Column 'when': the event is 61 seconds ahead of this machine's clock, more than the 60 seconds that are allowed."
+        )
+
+
+def test_events_that_each_go_a_little_further_do_not_lead_the_bound_on() -> None:
+    ahead = Ahead(CLOCK, "when", of_now=60, now=lambda: START)
+    scorer = scorer_of(FakeLive(), ahead=ahead)
+    answers = [scorer.answer([line(when=START + t)], 1)[0] for t in range(0, 200, 20)]
+    assert ["error" in a for a in answers] == [t > 60 for t in range(0, 200, 20)]
 
 
 def test_keys_can_be_repeated_so_that_answers_find_their_events() -> None:

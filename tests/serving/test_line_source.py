@@ -83,6 +83,31 @@ def test_a_line_that_is_far_too_long_is_not_kept(tmp_path: Path) -> None:
         assert all_lines(source, 2) == [None, b"z"]
 
 
+def test_a_batch_of_long_lines_ends_where_one_line_would(tmp_path: Path) -> None:
+    """Else 64 lines of 16 MiB would wait in memory together."""
+    path = tmp_path / "long"
+    path.write_bytes((b"y" * (1 << 19) + b"\n") * 20 + b"z\n" * 10)
+    with path.open("rb") as file, LineSource(file.fileno(), longest=1 << 20) as source:
+        sizes = []
+        while not source.finished:
+            taken = source.take(64)
+            sizes.append(len(taken))
+            assert sum(len(line or b"") for line in taken) <= (1 << 20) + (1 << 19) + (1 << 16)
+        assert sum(sizes) == 30
+        assert source._held == 0
+
+
+def test_something_to_read_elsewhere_ends_the_wait() -> None:
+    (read, write), (other, wake) = os.pipe(), os.pipe()
+    with LineSource(read) as source:
+        os.write(wake, b"!")
+        assert source.take(1, None, other) == []  # would wait for ever
+        os.write(write, b"one\n")
+        assert source.take(1, None, other) == [b"one"]
+    for descriptor in (read, write, other, wake):
+        os.close(descriptor)
+
+
 def test_stop_wakes_whoever_waits_and_holds_the_rest_back() -> None:
     read, write = os.pipe()
     with LineSource(read) as source:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -23,6 +22,7 @@ from sdgad.cli.listing import listing
 from sdgad.cli.notes import Notes
 from sdgad.cli.report import report
 from sdgad.cli.score import score
+from sdgad.cli.standard_streams import empty_output, open_closed_streams
 from sdgad.cli.stream import stream
 from sdgad.cli.threshold import threshold
 from sdgad.cli.update import update
@@ -71,16 +71,18 @@ def run(arguments: Sequence[str]) -> int:
         command = typer.main.get_command(app)
         code: int | None = command.main(list(arguments), prog_name="sdgad", standalone_mode=False)
         notes.tell()
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except SdgadError as problem:
         return _refuse(str(problem))
     except UsageError as problem:
         sentence: str = problem.format_message()  # type: ignore[attr-defined]
         return _refuse(sentence.replace("Value error, ", ""))  # typer's own words, which say nothing
-    except BrokenPipeError:  # the reader has seen enough; nothing more may be flushed into the closed pipe
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader has seen enough
+        empty_output()
         return FAILED
     except OSError as problem:
+        empty_output()
         where = "" if problem.filename is None else f"{problem.filename}: "
         return _refuse(f"{where}{problem.strerror or problem}")
     except typer.Abort:
@@ -101,6 +103,7 @@ def _refuse(problem: str) -> int:
 
 def main() -> None:
     """The entry point of the package."""
+    open_closed_streams()
     if not sys.warnoptions:  # Python's warnings are for programmers; ours come through logging
         warnings.simplefilter("ignore")
     for output in (sys.stdout, sys.stderr):  # ids and paths may not suit the terminal

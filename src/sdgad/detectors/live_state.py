@@ -14,6 +14,7 @@ from safetensors.numpy import save_file
 
 from sdgad.atomic import whole_file
 from sdgad.detectors.saving import digest
+from sdgad.durable import to_disk
 from sdgad.errors import InputError, ModelFolderError
 from sdgad.events.stream import Array
 
@@ -33,7 +34,7 @@ def write_state(
         except SafetensorError as problem:  # what a full disk becomes on its way through that library
             raise InputError(f"{path} cannot be written: {problem}.") from None
         with temporary.open("rb") as file:
-            os.fsync(file.fileno())
+            to_disk(file.fileno(), path)
 
 
 def read_state(path: str | os.PathLike[str], model: str) -> tuple[dict[str, Array], dict[str, Any]]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,6 +26,8 @@ from sdgad.events.times import read_times
 Row = dict[str, Any]  # a value, or None where there is none, for every column that the model reads
 
 FARTHEST = 1e12  # seconds from zero that a time may be: 30,000 years, and gaps still fit into a float32
+LONGEST_ID = 4096  # bytes of UTF-8, as long as a path may be: a bound on parties is one on memory, too
+_EXACT = 2**53  # from here on neighbouring whole numbers are the same float
 _SOURCE = "The line"
 _PLACE = re.compile(rf"^{_SOURCE}, c(olumn .+?), row 1: ", re.DOTALL)
 
@@ -69,6 +73,8 @@ class LineReader:
             if name not in fields:
                 raise InputError(f"The line has no key {name!r}.")
             row[name] = _one_value(name, fields[name])
+        for name in (self.columns.src, self.columns.dst):
+            _need_id(name, row[name])
         for name in self.columns.features:
             row |= self._feature(name, fields) if name in self.features else self._spread(name, fields)
         return row
@@ -110,27 +116,44 @@ class LineReader:
             members.append(f"{name}{len(members)}")
         return members
 
-    def alike(self, rows: Sequence[Row]) -> bool:
-        """Whether rows mean together what each of them means alone: in order, and no column mixes kinds of values."""
-        kinds = {
-            (name, self._kind(name, value))
-            for row in rows
-            for name, value in row.items()
-            if value is not None
-        }
-        one_kind = len(kinds) == len({name for name, _ in kinds})
-        return one_kind and all(row.keys() == rows[0].keys() for row in rows) and self._in_order(rows)
+    def when(self, rows: Sequence[Row]) -> list[float | None]:
+        """The time of each row of the usual kind, NaN if it cannot be read; None for the others.
 
-    def _in_order(self, rows: Sequence[Row]) -> bool:
-        """Whether times are readable and do not go back."""
+        Usual rows whose times do not go back mean together what each of them means alone: they have the keys that most
+        rows have, and in no column another kind of value than most.
+        """
+        usual = self._usual(rows)
+        times = iter(self._times([row for row, plain in zip(rows, usual, strict=True) if plain]))
+        return [next(times) if plain else None for plain in usual]
+
+    def _usual(self, rows: Sequence[Row]) -> list[bool]:
+        """Which rows are like most."""
+        kinds = [
+            {name: self._kind(name, value) for name, value in row.items() if value is not None}
+            for row in rows
+        ]
+        keys = Counter(tuple(row) for row in rows).most_common(1)[0][0]
+        common = {
+            name: Counter(found[name] for found in kinds if name in found).most_common(1) for name in keys
+        }
+        return [
+            row.keys() == set(keys) and all(kind == common[name][0][0] for name, kind in found.items())
+            for row, found in zip(rows, kinds, strict=True)
+        ]
+
+    def _times(self, rows: Sequence[Row]) -> list[float]:
+        """Each as it is, since nanoseconds are no floats; NaN where there is none that can be read."""
         name = self.columns.time
         values = [None if row[name] is None else str(row[name]) for row in rows]
         column = Column(_SOURCE, name, pa.array(values, pa.large_string()), untyped=True)
         try:
-            t, _ = read_times(column, timezone=self.clock.timezone, clock=self.clock)
+            found: list[float] = read_times(column, timezone=self.clock.timezone, clock=self.clock)[
+                0
+            ].tolist()
+            return found
         except InputError:
-            return False
-        return bool(np.all(t[1:] >= t[:-1]))
+            half = len(rows) // 2
+            return self._times(rows[:half]) + self._times(rows[half:]) if half else [math.nan]
 
     def _kind(self, name: str, value: Any) -> Any:
         if name == self.columns.time:
@@ -168,6 +191,16 @@ class LineReader:
 
 def _is_number_or_none(value: Any) -> bool:
     return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _need_id(name: str, value: Any) -> None:
+    """No id that takes a megabyte to remember, and none that may stand for two."""
+    if isinstance(value, float) and abs(value) >= _EXACT:
+        raise InputError(f"Column {name!r}: {value} is not an id; ids are text or integers.")
+    if isinstance(value, str) and 4 * len(value) > LONGEST_ID and len(value.encode()) > LONGEST_ID:
+        raise InputError(
+            f"Column {name!r}: an id of {len(value.encode()):,} bytes, more than the {LONGEST_ID:,} that are allowed."
+        )
 
 
 def _one_value(name: str, value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ from sdgad.detectors.explaining.findings import Findings
 from sdgad.detectors.live import LiveScorer
 from sdgad.errors import InputError
 from sdgad.events.lines import LineReader, Row, parse_line
-from sdgad.events.stream import Array, EventStream
+from sdgad.events.stream import EventStream
+from sdgad.serving.ahead import Ahead
 from sdgad.serving.line_source import LONGEST, Line
 
 Answer = dict[str, Any]
@@ -32,8 +33,7 @@ class LineScorer:
 
     An answer is `{"line": 7, "score": 0.93, "anomaly": 1, "p_value": 0.002}`, or `{"line": 7, "error": "…"}` for a
     line that cannot be used and that changes nothing. `echo` are keys of the line that the answer repeats.
-    `max_ahead` are the seconds that an event may be ahead of the newest one before it: one wrong clock must not
-    make all later events late. With `explain`, answers of events that reach the threshold say `why`.
+    `ahead` refuses events that are too far in the future. With `explain`, answers of events that reach the threshold say `why`.
     """
 
     def __init__(
@@ -41,14 +41,15 @@ class LineScorer:
         live: LiveScorer,
         *,
         echo: Sequence[str] = (),
-        max_ahead: float | None = None,
+        ahead: Ahead | None = None,
         explain: bool = False,
     ) -> None:
         taken = next((name for name in echo if name in KEYS or (explain and name == WHY)), None)
         if taken is not None:
             raise InputError(f"Key {taken!r} cannot be repeated, since answers use it themselves.")
         self._live, self._detector = live, live.detector
-        self._echo, self._max_ahead, self._explain = tuple(echo), max_ahead, explain
+        self._echo, self._explain = tuple(echo), explain
+        self.ahead = ahead
         self._reader = reader_for(live.detector)
 
     def answer(self, lines: Sequence[Line], first: int) -> list[Answer]:
@@ -74,31 +75,61 @@ class LineScorer:
         return parse_line(line)
 
     def _results(self, rows: list[Row]) -> list[Answer]:
-        """All rows in one go where that means the same; else, and where any of them is wrong, one by one."""
-        if len(rows) > 1 and self._reader.alike(rows):
+        """All rows in one go where that means the same; else those that cannot be read are told apart, and the rest goes
+        in as few pieces as mean the same."""
+        if len(rows) <= 1:
+            return self._together(rows) if rows else []
+        when = self._reader.when(rows)
+        pieces = _pieces(range(len(rows)), when)
+        if len(pieces) == 1:
             try:
                 return self._scored(self._read(rows))
             except InputError:
                 pass  # nothing has changed
-        return [self._alone(row) for row in rows]
+        results: list[Answer | None] = [None] * len(rows)
+        for piece in pieces:
+            self._sift(rows, piece, results)
+        left = [i for i, result in enumerate(results) if result is None]
+        for piece in _pieces(left, when):
+            for i, result in zip(piece, self._together([rows[i] for i in piece]), strict=True):
+                results[i] = result
+        return [result for result in results if result is not None]
 
-    def _alone(self, row: Row) -> Answer:
+    def _sift(self, rows: list[Row], places: list[int], results: list[Answer | None]) -> None:
+        """Answer rows that cannot be read, found by halves: they change nothing, wherever they stand."""
         try:
-            return self._scored(self._read([row]))[0]
+            self._read([rows[i] for i in places])
         except InputError as problem:
-            return _error(problem)
+            if len(places) == 1:
+                results[places[0]] = _error(problem)
+            else:
+                self._sift(rows, places[: len(places) // 2], results)
+                self._sift(rows, places[len(places) // 2 :], results)
+
+    def _together(self, rows: list[Row]) -> list[Answer]:
+        """Scores of rows that are alike; where the model refuses any of them, by halves, in their order."""
+        try:
+            return self._scored(self._read(rows))
+        except InputError as problem:
+            if len(rows) == 1:
+                return [_error(problem)]
+        half = len(rows) // 2
+        return self._together(rows[:half]) + self._together(rows[half:])
 
     def _read(self, rows: list[Row]) -> EventStream:
         try:
-            return self._reader.events(rows)
+            events = self._reader.events(rows)
+            if self.ahead is not None:
+                self.ahead.check(events)
+            return events
         except InputError:
             raise
         except Exception as problem:  # a line that stops the process would stop it again after every restart
             raise InputError(f"The line cannot be read: {type(problem).__name__}.") from problem
 
     def _scored(self, events: EventStream) -> list[Answer]:
-        if self._max_ahead is not None:
-            self._need_near(events, self._max_ahead)
+        if self.ahead is not None:
+            self.ahead.check_order(events, self._live.newest)
         if self._explain:
             return self._explained(self._live.findings(events, update=True))
         scores = self._live.score_and_update(events)
@@ -121,28 +152,24 @@ class LineScorer:
             return {"score": None, "anomaly": None, "p_value": None, "note": DROPPED}
         return {"score": score, "anomaly": int(score >= self._detector.threshold_), "p_value": p_value}
 
-    def _need_near(self, events: EventStream, most: float) -> None:
-        t: Array = events.times_in(self._detector.clock.unit).astype(np.float64)
-        before = np.concatenate([[t[0] if self._live.newest is None else self._live.newest], t[:-1]])
-        ahead = (t - np.maximum.accumulate(before)) * self._detector.clock.seconds
-        if (ahead > most).any():
-            raise InputError(
-                f"Column {self._detector.columns.time!r}: the event is {_span(float(ahead.max()))} ahead of the newest "
-                f"one, more than the {_span(most)} that are allowed."
-            )
-
-
-def _span(seconds: float) -> str:
-    """`40 seconds`, `3 hours`, `12.5 days`."""
-    size, unit = next(
-        pair for pair in ((86_400, "days"), (3600, "hours"), (0, "seconds")) if seconds >= 2 * pair[0]
-    )
-    return f"{float(f'{seconds / (size or 1):.3g}'):,g} {unit}"
-
 
 def reader_for(detector: Detector) -> LineReader:
     """Lines as a detector means them."""
     return LineReader(detector.columns, detector.feature_names, detector.clock, detector.bipartite)
+
+
+def _pieces(places: Iterable[int], when: Sequence[float | None]) -> list[list[int]]:
+    """Neighbours that mean together what they mean alone: of the usual kind (others have no time), and in order."""
+    pieces: list[list[int]] = []
+    before: float | None = None
+    for i in places:
+        now = when[i]
+        if pieces and now is not None and before is not None and now >= before:
+            pieces[-1].append(i)
+        else:
+            pieces.append([i])
+        before = now
+    return pieces
 
 
 def _error(problem: InputError) -> Answer:

@@ -26,6 +26,7 @@ class LineSource:
         self._lines: deque[Line] = deque()
         self._part = bytearray()  # of a line whose end has not come
         self._length = 0  # of that line; beyond `longest` the part is given up
+        self._held = 0  # bytes of lines that wait
         self._ended = self._torn = self.stopped = False
         self._alarm, self._bell = os.pipe()
 
@@ -54,25 +55,29 @@ class LineSource:
             self.stopped = True
             os.write(self._bell, b"!")
 
-    def take(self, most: int = 1, patience: float | None = None) -> list[Line]:
+    def take(self, most: int = 1, patience: float | None = None, wake: int | None = None) -> list[Line]:
         """The next lines: waits for the first one, `patience` seconds at most, then takes only what is there.
 
-        None came if the list is empty: because of patience, `stop` or the end.
+        None came if the list is empty: because of patience, `stop`, the end, or something to read at `wake`. As many
+        lines as are longer together than one may be are enough, whatever `most` is.
         """
         until = None if patience is None else time.monotonic() + patience
         while not (self._lines or self.finished):
-            if not self._ready(None if until is None else max(0.0, until - time.monotonic())):
+            if not self._ready(None if until is None else max(0.0, until - time.monotonic()), wake):
                 return []
             self._read()
-        while len(self._lines) < most and not self._ended and self._ready(0.0):
+        while len(self._lines) < most and self._held < self._longest and not self._ended and self._ready(0.0):
             self._read()
         if self.stopped:
             return []
-        return [self._lines.popleft() for _ in range(min(most, len(self._lines)))]
+        taken = [self._lines.popleft() for _ in range(min(most, len(self._lines)))]
+        self._held -= sum(len(line) for line in taken if line is not None)
+        return taken
 
-    def _ready(self, seconds: float | None) -> bool:
+    def _ready(self, seconds: float | None, wake: int | None = None) -> bool:
         """Whether there is something to read (or the end), now or within some seconds."""
-        ready, _, _ = select.select([self._descriptor, self._alarm], [], [], seconds)
+        watched = [self._descriptor, self._alarm] + ([] if wake is None else [wake])
+        ready, _, _ = select.select(watched, [], [], seconds)
         return self._descriptor in ready and self._alarm not in ready
 
     def _read(self) -> None:
@@ -97,6 +102,8 @@ class LineSource:
             self._part += piece
 
     def _finish_line(self) -> None:
-        self._lines.append(None if self._length > self._longest else bytes(self._part))
+        fits = self._length <= self._longest
+        self._lines.append(bytes(self._part) if fits else None)
+        self._held += self._length if fits else 0
         self._part.clear()
         self._length = 0
