@@ -111,7 +111,7 @@ class Detector(Explains, Saving):
             )
         if (train.label == 1).all():
             raise InputError("Every training event is labelled anomalous: there is no normal one to learn.")
-        self._fitted = False
+        self._fitted, self._origin = False, None
         task = self._read(train, val, epochs, progress)
         self.record_ = Record()
         self.__dict__.pop("_state", None)

@@ -7,6 +7,7 @@ import json
 import os
 from abc import abstractmethod
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -18,7 +19,8 @@ from sdgad.detectors.card import write_card
 from sdgad.detectors.config import AT_ONCE
 from sdgad.detectors.deciding import Deciding
 from sdgad.detectors.device import usable_device
-from sdgad.detectors.folder import ModelFiles, write_folder
+from sdgad.detectors.folder import ModelFiles, seal_of, write_folder
+from sdgad.detectors.model_lock import model_lock
 from sdgad.detectors.options import Options
 from sdgad.detectors.own_state import OwnState
 from sdgad.detectors.record import Record
@@ -40,6 +42,9 @@ class Saving(Options, Deciding):
     record_: Record
     _archive: Archive | Tally
     _state: OwnState
+    _origin: tuple[Path, str] | None = (
+        None  # the folder that it was last read from or written to, and the seal it had
+    )
 
     @abstractmethod
     def _new_state(self) -> OwnState: ...
@@ -52,12 +57,32 @@ class Saving(Options, Deciding):
     @abstractmethod
     def _load_explaining(self, arrays: Mapping[str, Array]) -> None: ...
 
-    def save(self: Detector, path: str | os.PathLike[str], *, history: bool = True) -> None:  # type: ignore[misc]
+    def save(  # type: ignore[misc]
+        self: Detector, path: str | os.PathLike[str], *, history: bool = True, undo: bool = False
+    ) -> None:
         """Write the model folder.
 
-        `history=False` leaves out raw ids, past events and what the detector's own state made of them; the card says so.
+        `history=False` leaves out raw ids, past events and what the detector's own state made of them; the card says so. A model
+        that is there already stays until the new one was read back; with `undo` it is kept for `sdgad update --undo`. Who loaded
+        a model and saves it again where somebody else has changed it meanwhile is refused: see `sdgad.detectors.model_lock`.
         """
         self._need_fit()
+        with model_lock(path):
+            self._need_unchanged(path)
+            seal = write_folder(path, self._files(history=history), prove=type(self).from_files, undo=undo)
+            self._origin = Path(path).resolve(), seal
+
+    def _need_unchanged(self, path: str | os.PathLike[str]) -> None:
+        """What another wrote into the folder that this model came from must not be lost."""
+        if self._origin is None or Path(path).resolve() != self._origin[0]:
+            return
+        if seal_of(path) not in (None, self._origin[1]):
+            raise ModelFolderError(
+                f"The model folder {path} was changed by another since this model was read from it or written there: load it "
+                "again and repeat what you did, or save under another name."
+            )
+
+    def _files(self: Detector, *, history: bool) -> ModelFiles:  # type: ignore[misc]
         archive = self._archive if history else self._archive.without_history()
         config = {"detector": self.name, "options": self.get_params(), **archive.border.to_json()}
         calibration = {
@@ -77,9 +102,7 @@ class Saving(Options, Deciding):
             **self._explaining_arrays(),
         }
         card = write_card(self, history=history)
-        write_folder(
-            path, ModelFiles(config, calibration, self._weights(), state, archive.vocabulary(), card)
-        )
+        return ModelFiles(config, calibration, self._weights(), state, archive.vocabulary(), card)
 
     @classmethod
     def from_files(cls, files: ModelFiles) -> Self:

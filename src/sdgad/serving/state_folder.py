@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import time
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from sdgad.atomic import need_outside_models
 from sdgad.detectors.live import LiveScorer
 from sdgad.errors import InputError, ModelFolderError
 from sdgad.serving.consumed import Consumed
@@ -34,6 +36,7 @@ class StateFolder:
     def __enter__(self) -> Self:
         if (self._folder / "config.json").exists():
             raise InputError(f"{self._folder} is a model folder; the state needs one of its own.")
+        need_outside_models(self._folder)
         try:
             self._folder.mkdir(exist_ok=True)
             self._lock = os.open(self._folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
@@ -45,7 +48,10 @@ class StateFolder:
             os.close(self._lock)
             raise InputError(f"{self._folder} is in use by another process.") from None
         for torn in self._folder.glob(f".{self.path.name}.*"):  # a snapshot whose process was killed
-            torn.unlink(missing_ok=True)
+            if torn.is_dir():
+                shutil.rmtree(torn, ignore_errors=True)
+            else:  # of an older version
+                torn.unlink(missing_ok=True)
         return self
 
     def __exit__(
