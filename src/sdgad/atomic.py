@@ -46,9 +46,9 @@ def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary folder; on success it takes the place of `path`, on failure it is removed."""
     target = Path(path)
     _need_folder(target)
+    need_outside_models(target)
     if target.exists() and not target.is_dir():
         raise InputError(f"{target} is a file, not a folder.")
-    need_outside_models(target)
     _clear_old_kind(target)
     with _workplace(target) as place:
         new = place / NEW

@@ -97,6 +97,15 @@ def threshold_rule(rule: str | float, amount: float | None = None) -> ThresholdR
     return kind(float(amount))  # type: ignore[call-arg]
 
 
+def named_rule(text: str) -> ThresholdRule:
+    """The rule that says `text` of itself."""
+    name, *amounts = text.split(" ")
+    rule = threshold_rule(name, float(amounts[0]) if amounts else None)
+    if str(rule) != text:
+        raise InputError(f"There is no threshold rule {text!r}.")
+    return rule
+
+
 def choose_threshold(rule: str | float, amount: float | None, validation: ValidationScores) -> float:
     """The threshold that a rule (a name, or a plain value) with its amount takes from validation."""
     return threshold_rule(rule, amount)(validation)

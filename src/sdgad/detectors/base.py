@@ -19,6 +19,7 @@ from sdgad.calibration.threshold import ValidationScores
 from sdgad.detectors.archive import Archive, Arrivals
 from sdgad.detectors.border import Border, need_stream
 from sdgad.detectors.config import Late
+from sdgad.detectors.deciding import sound
 from sdgad.detectors.device import choose_device
 from sdgad.detectors.explaining.states import Narrowed
 from sdgad.detectors.explains import Explains
@@ -176,9 +177,8 @@ class Detector(Explains, Saving):
         self._need_fit()
         arrivals = self._arrived(events)
         scores = np.full(len(events), np.nan)
-        scores[arrivals.kept] = self._archive.through(
-            arrivals, self._standing, self._new_state, self.view, self.score_rows
-        )
+        found = self._archive.through(arrivals, self._standing, self._new_state, self.view, self.score_rows)
+        scores[arrivals.kept] = sound(found)
         return scores
 
     def _arrived(self, events: EventStream) -> Arrivals:

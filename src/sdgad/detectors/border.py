@@ -11,6 +11,7 @@ from sdgad.detectors.config import Late
 from sdgad.errors import InputError
 from sdgad.events.clock import Clock
 from sdgad.events.features import CategoryEncoding, FeatureEncoder
+from sdgad.events.held import text, texts, truth, whole
 from sdgad.events.stream import Array, ColumnNames, EventStream
 
 
@@ -63,10 +64,20 @@ class Border:
 
     @classmethod
     def from_json(cls, config: dict[str, Any]) -> Border:
-        names = ColumnNames(**{**config["columns"], "features": tuple(config["columns"]["features"])})
-        return cls(
-            names, Clock(**config["clock"]), FeatureEncoder.from_json(config["features"]), config["sides"]
-        )
+        """The inverse of `to_json`; what no fit writes is a ValueError."""
+        names, clock = ColumnNames(**config["columns"]), Clock(**config["clock"])
+        for name in ("src", "dst", "time"):
+            text(getattr(names, name), f"the column {name}")
+        for name in ("features", "categorical"):
+            texts(config["columns"].get(name, ()), f"the columns {name}")
+        if names.label is not None:
+            text(names.label, "the column label")
+        truth(clock.wall_clock, "wall_clock")
+        text(clock.timezone, "timezone")
+        if clock.offsets is not None:
+            truth(clock.offsets, "offsets")
+        sides = whole(config["sides"], "sides", low=1, high=2)
+        return cls(names, clock, FeatureEncoder.from_json(config["features"]), sides)
 
 
 def in_time(t: Array, newest: Any, policy: Late, events: EventStream, end: str) -> Array:

@@ -154,7 +154,7 @@ def refuse(folder: Path, why: str, what: str = "read", cause: BaseException | No
 
 
 def one_line(problem: BaseException) -> str:
-    text = str(problem)
+    text = str(problem.args[0]) if isinstance(problem, KeyError) and problem.args else str(problem)
     if isinstance(problem, OSError) and problem.strerror:
         text = (
             problem.strerror

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, Self
 
 import numpy as np
@@ -9,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from sdgad.detectors.event_table import Table
+from sdgad.events.held import held
 from sdgad.events.stream import Array
 
 GRID = 513  # quantiles that a column is ranked by
@@ -24,6 +26,11 @@ class NormalScores:
     @classmethod
     def fit(cls, rows: Table) -> Self:
         return cls(np.quantile(rows, np.linspace(0, 1, GRID), axis=0).T.astype(np.float32))
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array], columns: int) -> Self:
+        """What was fitted on so many columns."""
+        return cls(held(arrays, "grid", "f4", (columns, GRID), rising=True))
 
     def __call__(self, rows: Table) -> NDArray[np.float64]:
         rank = np.empty(rows.shape)
