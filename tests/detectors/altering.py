@@ -159,7 +159,7 @@ def _arrays(folder: Folder, rng: Rng) -> tuple[str, Folder]:
         arrays[key] = array
     return f"{name}: {key} ({what})", {
         **folder,
-        name: save({k: np.ascontiguousarray(v) for k, v in arrays.items()}),
+        name: save({k: np.array(v, order="C") for k, v in arrays.items()}),
     }
 
 

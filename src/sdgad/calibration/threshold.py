@@ -106,6 +106,16 @@ def named_rule(text: str) -> ThresholdRule:
     return rule
 
 
+def need_threshold_of(text: str, threshold: float) -> None:
+    """An InputError where a rule, as it calls itself, cannot have led to this threshold."""
+    rule = named_rule(text)
+    if isinstance(rule, Value):
+        if f"{threshold:g}" != f"{rule.value:g}":
+            raise InputError(f"The threshold is {threshold:g}, where its rule says {text!r}.")
+    elif not 0 <= threshold <= math.nextafter(1.0, math.inf):
+        raise InputError(f"The threshold is {threshold:g}, where scores lie between 0 and 1.")
+
+
 def choose_threshold(rule: str | float, amount: float | None, validation: ValidationScores) -> float:
     """The threshold that a rule (a name, or a plain value) with its amount takes from validation."""
     return threshold_rule(rule, amount)(validation)

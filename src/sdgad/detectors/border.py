@@ -77,7 +77,19 @@ class Border:
         if clock.offsets is not None:
             truth(clock.offsets, "offsets")
         sides = whole(config["sides"], "sides", low=1, high=2)
-        return cls(names, clock, FeatureEncoder.from_json(config["features"]), sides)
+        features = FeatureEncoder.from_json(config["features"])
+        for column in features.columns:
+            if not any(
+                _part_of(text(column.name, "a feature"), whole_column) for whole_column in names.features
+            ):
+                raise ValueError(f"the feature {column.name!r} comes from no column")
+        return cls(names, clock, features, sides)
+
+
+def _part_of(feature: str, column: str) -> bool:
+    """Whether a feature is a column, or a number of a column of lists."""
+    rest = feature.removeprefix(column)
+    return feature.startswith(column) and (not rest or rest.isdigit())
 
 
 def in_time(t: Array, newest: Any, policy: Late, events: EventStream, end: str) -> Array:

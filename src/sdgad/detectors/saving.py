@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import pyarrow as pa
 
-from sdgad.calibration.threshold import ValidationScores, named_rule
+from sdgad.calibration.threshold import ValidationScores, need_threshold_of
 from sdgad.detectors.archive import Archive
 from sdgad.detectors.border import Border
 from sdgad.detectors.card import write_card
@@ -147,7 +147,7 @@ class Saving(Options, Deciding):
         detector._take_validation(ValidationScores(score, label, seconds))
         detector.threshold_ = number(calibration["threshold"], "threshold")
         detector.threshold_rule_ = text(calibration["threshold_rule"], "threshold_rule")
-        named_rule(detector.threshold_rule_)
+        need_threshold_of(detector.threshold_rule_, detector.threshold_)
         detector.record_ = Record.from_json(calibration.get("record"))
         detector._restore(files.weights, calibration)
         detector._state = detector._new_state()

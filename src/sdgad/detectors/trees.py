@@ -134,7 +134,7 @@ class TreeArrays:
         inner = (self.child > np.arange(nodes)[:, None]) & (self.child < nodes)
         inside = {
             "child": inner.all(axis=1) | self._is_leaf,
-            "feature": ((self.feature >= 0) & (self.feature < self.columns)) | self._is_leaf,
+            "feature": (self.feature >= 0) & (self.feature < np.maximum(self.columns, self._is_leaf)),
             "roots": (self.roots >= 0) & (self.roots < nodes),
             "threshold": np.isfinite(self.threshold) | ((self.threshold == np.inf) & ~self.missing_left),
             "value": np.abs(self.value) <= MOST_VALUE,

@@ -16,6 +16,7 @@ from sdgad.history.positions import Ties
 from sdgad.history.retention import Lives, Retention
 
 Array = np.ndarray[Any, Any]
+SQUASHED = 2000.0  # features are logarithms of what may be as large as a float64 can be
 FURTHEST = 2.0**62  # times beyond it have differences that no int64 holds
 
 
@@ -156,4 +157,4 @@ class EventLog:
         """The inverse of `arrays`, of events with so many features; a ValueError where they cannot be a log."""
         t = held(arrays, "log.t", "i8 f8", (ANY,), low=-FURTHEST, high=FURTHEST, rising=True)
         src, dst = (held(arrays, f"log.{name}", "i8", (len(t),), low=0) for name in ("src", "dst"))
-        return cls(src, dst, t, held(arrays, "log.msg", "f4", (len(t), width)))
+        return cls(src, dst, t, held(arrays, "log.msg", "f4", (len(t), width), low=-SQUASHED, high=SQUASHED))

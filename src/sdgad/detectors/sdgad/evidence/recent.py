@@ -20,7 +20,7 @@ ORDINARY = 0.995  # the quantile of validation events from which an event is not
 FEWEST = 100  # ordinary events that say anything
 MOST = 4.0  # times by which nats may grow or shrink
 BLOCKS = 1 << 16  # that late events may belong to; of older ones nothing is known
-MOST_NATS = 1e9  # of an event, in a file
+MOST_NATS = 1e30  # of an event, in a file
 SERIES = ("ordinary", "waiting", "since", "scales")
 NOTHING: Array = np.empty(0)
 
