@@ -177,7 +177,8 @@ class Detector(Explains, Saving):
         self._need_fit()
         arrivals = self._arrived(events)
         scores = np.full(len(events), np.nan)
-        found = self._archive.through(arrivals, self._standing, self._new_state, self.view, self.score_rows)
+        standing, view = self._standing, self.view
+        found = self._archive.through(arrivals, standing, self._new_state, view, self.score_rows)
         scores[arrivals.kept] = sound(found)
         return scores
 
