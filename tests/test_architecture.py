@@ -12,7 +12,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 # A room may import from itself and from the rooms above it in this list.
 ROOMS = [
-    {"errors", "atomic", "durable", "registry", "configuration", "threads"},
+    {"errors", "atomic", "durable", "locks", "swapping", "registry", "configuration", "threads"},
     {"events"},
     {"history"},
     {"encoders"},

@@ -160,7 +160,7 @@ def test_an_older_model_is_replaced_and_a_failed_fit_leaves_it(
         raise OSError(28, os.strerror(28))
 
     with monkeypatch.context() as broken:
-        broken.setattr("sdgad.detectors.folder._write_arrays", fail)
+        broken.setattr("sdgad.detectors.folder.write_arrays", fail)
         full = sdgad(*command, "--seed", "5")
     assert full.code == 2
     assert os.strerror(28) in full.err

@@ -157,9 +157,8 @@ CARES = [
     # ------------------------------------------------------------------ evaluation
     Care(
         30, "scores relative to the highest of the test part", "detectors/base.py",
-        "            arrivals, self._standing, self._new_state, self.view, self.score_rows\n        )\n",
-        "            arrivals, self._standing, self._new_state, self.view, self.score_rows\n        )\n"
-        "        scores /= np.nanmax(scores) + 0.01\n",
+        "        scores[arrivals.kept] = sound(found)\n",
+        "        scores[arrivals.kept] = sound(found) / (np.nanmax(found) + 0.01)\n",
         f"{_EVALUATION}a_score_and_a_decision_need_no_later_event",
     ),
     Care(

@@ -97,6 +97,25 @@ def threshold_rule(rule: str | float, amount: float | None = None) -> ThresholdR
     return kind(float(amount))  # type: ignore[call-arg]
 
 
+def named_rule(text: str) -> ThresholdRule:
+    """The rule that says `text` of itself."""
+    name, *amounts = text.split(" ")
+    rule = threshold_rule(name, float(amounts[0]) if amounts else None)
+    if str(rule) != text:
+        raise InputError(f"There is no threshold rule {text!r}.")
+    return rule
+
+
+def need_threshold_of(text: str, threshold: float) -> None:
+    """An InputError where a rule, as it calls itself, cannot have led to this threshold."""
+    rule = named_rule(text)
+    if isinstance(rule, Value):
+        if f"{threshold:g}" != f"{rule.value:g}":
+            raise InputError(f"The threshold is {threshold:g}, where its rule says {text!r}.")
+    elif not 0 <= threshold <= math.nextafter(1.0, math.inf):
+        raise InputError(f"The threshold is {threshold:g}, where scores lie between 0 and 1.")
+
+
 def choose_threshold(rule: str | float, amount: float | None, validation: ValidationScores) -> float:
     """The threshold that a rule (a name, or a plain value) with its amount takes from validation."""
     return threshold_rule(rule, amount)(validation)

@@ -22,7 +22,7 @@ def info(model: Model, json: Json = False) -> None:
     """Say what a model is and how it decides.
 
     Detector, options that are not the default ones (`--json` has all), columns, features, size and span of the history,
-    threshold and its rule, figures on validation, format.
+    threshold and its rule, figures on validation, format, whether an update can be undone.
 
     \b
     sdgad info model
@@ -37,6 +37,8 @@ def info(model: Model, json: Json = False) -> None:
 
 def describe(detector: Detector, folder: Path) -> dict[str, Any]:
     """All that `info` says, as JSON can hold it."""
+    from sdgad.detectors.folder import can_undo
+
     events, nodes = detector.history_size
     return {
         "model": str(folder),
@@ -47,7 +49,12 @@ def describe(detector: Detector, folder: Path) -> dict[str, Any]:
         "clock": asdict(detector.clock),
         "bipartite": detector.bipartite,
         "features": detector.border.feature_categories,
-        "history": {"events": events, "nodes": nodes, "span": detector.history_span},
+        "history": {
+            "events": events,
+            "nodes": nodes,
+            "span": detector.history_span,
+            "undo": can_undo(folder),
+        },
         "state": _state(detector),
         "trained_on": len(detector.decision_scores_),
         "threshold": detector.threshold_,
@@ -72,6 +79,7 @@ def _facts(document: dict[str, Any], detector: Detector) -> list[tuple[str, str]
         ("ids", "sources and destinations apart" if document["bipartite"] else "one name space"),
         ("history", f"{history_text(detector)}{_span(detector)}"),
         *(("", line) for line in document["state"]),
+        *([("", "its last update can be undone (sdgad update --undo)")] if document["history"]["undo"] else []),
         ("trained on", f"{document['trained_on']:,} events"),
         ("validation", counted(found)),
         *(("", line) for line in quality_lines(found, document["model"], document["threshold_rule"])),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +36,17 @@ def need_no_events(folder: Path) -> None:
         raise ModelFolderError(
             f"The model folder {folder} is a file of events by its name; the model comes first, then the events."
         )
+
+
+@contextmanager
+def open_to_change(folder: Path, wait: float | None) -> Iterator[Detector]:
+    """The same, and nobody else writes the folder until this one was saved."""
+    from sdgad.detectors.model_lock import WAIT, model_lock
+    from sdgad.detectors.opened_folder import need_folder
+
+    need_folder(folder)
+    with model_lock(folder, WAIT if wait is None else wait):
+        yield open_model(folder)
 
 
 def open_events(path: Path, model: Detector) -> tuple[pa.Table, EventStream]:

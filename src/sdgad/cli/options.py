@@ -47,6 +47,15 @@ Model = Annotated[Path, Argument(metavar="MODEL", help="A model folder, as writt
 Explain = Annotated[bool, Option("--explain", help="Say why, in words, for every event that is anomalous.")]
 Json = Annotated[bool, Option("--json", help="Print one JSON document instead of text.")]
 
+Wait = Annotated[
+    float | None,
+    Option(
+        metavar="SECONDS",
+        min=0,
+        help="How long to wait while another process writes the model; 600 by default.",
+    ),
+]
+
 # what is written
 ModelOut = Annotated[
     Path, Option("-o", "--output", metavar="MODEL", help="The folder to write, in place of an older model.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sdgad.atomic import need_outside_models
 from sdgad.errors import InputError
 
 
@@ -24,8 +25,10 @@ def need_another_file(path: Path, source: Path) -> None:
 
 
 def need_place_for_demo(path: Path) -> None:
-    """A folder for all kinds of files: it may hold an older demo, and must not be a model."""
+    """A folder for all kinds of files: it may hold an older demo, and must not be a model, nor lie in one."""
     from sdgad.detectors.folder import MANIFEST
+
+    need_outside_models(path)
 
     if path.exists() and not path.is_dir():
         raise InputError(f"{path} is a file, not a folder.")
@@ -53,5 +56,7 @@ def need_place_for_model(path: Path) -> None:
 
 
 def _need_parent(path: Path) -> None:
+    """Its folder is there, and is not a model nor in one."""
     if not path.parent.is_dir():
         raise InputError(f"The folder {path.parent} for {path.name} does not exist.")
+    need_outside_models(path)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument
 
 from sdgad.cli.naming import naming
-from sdgad.cli.opening import open_model
-from sdgad.cli.options import Json, Model
+from sdgad.cli.opening import open_model, open_to_change
+from sdgad.cli.options import Json, Model, Wait
 from sdgad.cli.printing import print_facts, print_json, threshold_text
 from sdgad.errors import InputError
 
@@ -28,24 +28,28 @@ Amount = Annotated[
 ]
 
 
-def threshold(model: Model, rule: Rule = None, amount: Amount = None, *, json: Json = False) -> None:
+def threshold(
+    model: Model, rule: Rule = None, amount: Amount = None, *, wait: Wait = None, json: Json = False
+) -> None:
     """Say or change where a model's alerts begin.
 
     The rules look at the scores of the model's validation part: `f1` takes the best F1, `fpr` allows a share of the
     normal events, `quantile` a share of all events, `alerts_per_day` a number of alerts. Events without a label count as
     normal. A score in place of a rule (or after `value`) is taken as it is. Nothing is learned anew; the folder is
-    replaced in one step.
+    replaced in one step, after which an update before it cannot be undone any more.
 
     \b
     sdgad threshold model
     sdgad threshold model alerts_per_day 20
     sdgad threshold model 0.5
     """
-    detector = open_model(model)
-    if rule is not None:
-        with naming(model):
-            detector.set_threshold(*_asked(rule, amount))
-        detector.save(model)
+    if rule is None:
+        detector = open_model(model)
+    else:
+        with open_to_change(model, wait) as detector:
+            with naming(model):
+                detector.set_threshold(*_asked(rule, amount))
+            detector.save(model)
     summary = _summary(model, detector)
     if json:
         print_json(summary)

@@ -18,12 +18,13 @@ from sdgad.detectors.folder import ModelFiles
 from sdgad.detectors.guard import Guard
 from sdgad.detectors.own_state import OwnState, stretches
 from sdgad.detectors.view import View
+from sdgad.events.held import number
 from sdgad.events.slots import NodeSlots
 from sdgad.events.stream import Array, EventStream
 from sdgad.events.vocabulary import NodeTable
 from sdgad.history.buffer import HistoryBuffer, Rows
 from sdgad.history.index import HistoryIndex
-from sdgad.history.log import EventLog
+from sdgad.history.log import FURTHEST, EventLog
 from sdgad.history.runs import runs
 from sdgad.history.window import Window
 
@@ -155,7 +156,11 @@ class Archive:
         """The inverse of `arrays` and `vocabulary`."""
         names = files.vocabulary
         nodes = NodeTable(border.sides) if names is None else NodeTable.from_table(names, border.sides)
-        return cls(border, nodes, EventLog.from_arrays(files.state), files.calibration.get("fitted_until"))
+        log = EventLog.from_arrays(files.state, border.features.width)
+        _need_names(log, nodes)
+        if len(log):
+            border.clock.need_sane(log.t[0].item(), log.t[-1].item())
+        return cls(border, nodes, log, fitted_until(border, files))
 
     # ------------------------------------------------------------------ scores
     def through(
@@ -272,6 +277,23 @@ class Archive:
                 f"{len(new):,}",
             )
         return joined, place
+
+
+def fitted_until(border: Border, files: ModelFiles) -> float | None:
+    """As the calibration has it; None for a model of an older version."""
+    until = files.calibration.get("fitted_until")
+    if until is not None:
+        border.clock.need_sane(number(until, "fitted_until", low=-FURTHEST, high=FURTHEST))
+    return until
+
+
+def _need_names(log: EventLog, nodes: NodeTable) -> None:
+    """Everybody in the log has a name, on the side where they stand."""
+    for codes, own in zip((log.src, log.dst), (nodes.codes[0], nodes.codes[-1]), strict=True):
+        known = np.zeros(nodes.size, bool)
+        known[own] = True
+        if len(codes) and (codes.max() >= nodes.size or not known[codes].all()):
+            raise ValueError("the vocabulary lacks a party of the history")
 
 
 def _rows(log: EventLog) -> Rows:

@@ -20,6 +20,7 @@ from sdgad.calibration.threshold import ValidationScores
 from sdgad.detectors.archive import Archive, Arrivals
 from sdgad.detectors.border import Border, need_stream
 from sdgad.detectors.config import Late
+from sdgad.detectors.deciding import sound
 from sdgad.detectors.device import choose_device
 from sdgad.detectors.explaining.states import Narrowed
 from sdgad.detectors.explains import Explains
@@ -112,7 +113,7 @@ class Detector(Explains, Saving):
             )
         if (train.label == 1).all():
             raise InputError("Every training event is labelled anomalous: there is no normal one to learn.")
-        self._fitted = False
+        self._fitted, self._origin = False, None
         task = self._read(train, val, epochs, progress)
         self.record_ = Record()
         self.__dict__.pop("_state", None)
@@ -177,9 +178,9 @@ class Detector(Explains, Saving):
         self._need_fit()
         arrivals = self._arrived(events)
         scores = np.full(len(events), np.nan)
-        scores[arrivals.kept] = self._archive.through(
-            arrivals, self._standing, self._new_state, self.view, self.score_rows
-        )
+        standing, view = self._standing, self.view
+        found = self._archive.through(arrivals, standing, self._new_state, view, self.score_rows)
+        scores[arrivals.kept] = sound(found)
         return scores
 
     def _arrived(self, events: EventStream) -> Arrivals:

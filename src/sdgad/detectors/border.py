@@ -11,6 +11,7 @@ from sdgad.detectors.config import Late
 from sdgad.errors import InputError
 from sdgad.events.clock import Clock
 from sdgad.events.features import CategoryEncoding, FeatureEncoder
+from sdgad.events.held import text, texts, truth, whole
 from sdgad.events.stream import Array, ColumnNames, EventStream
 
 
@@ -63,10 +64,32 @@ class Border:
 
     @classmethod
     def from_json(cls, config: dict[str, Any]) -> Border:
-        names = ColumnNames(**{**config["columns"], "features": tuple(config["columns"]["features"])})
-        return cls(
-            names, Clock(**config["clock"]), FeatureEncoder.from_json(config["features"]), config["sides"]
-        )
+        """The inverse of `to_json`; what no fit writes is a ValueError."""
+        names, clock = ColumnNames(**config["columns"]), Clock(**config["clock"])
+        for name in ("src", "dst", "time"):
+            text(getattr(names, name), f"the column {name}")
+        for name in ("features", "categorical"):
+            texts(config["columns"].get(name, ()), f"the columns {name}")
+        if names.label is not None:
+            text(names.label, "the column label")
+        truth(clock.wall_clock, "wall_clock")
+        text(clock.timezone, "timezone")
+        if clock.offsets is not None:
+            truth(clock.offsets, "offsets")
+        sides = whole(config["sides"], "sides", low=1, high=2)
+        features = FeatureEncoder.from_json(config["features"])
+        for column in features.columns:
+            if not any(
+                _part_of(text(column.name, "a feature"), whole_column) for whole_column in names.features
+            ):
+                raise ValueError(f"the feature {column.name!r} comes from no column")
+        return cls(names, clock, features, sides)
+
+
+def _part_of(feature: str, column: str) -> bool:
+    """Whether a feature is a column, or a number of a column of lists."""
+    rest = feature.removeprefix(column)
+    return feature.startswith(column) and (not rest or rest.isdigit())
 
 
 def in_time(t: Array, newest: Any, policy: Late, events: EventStream, end: str) -> Array:

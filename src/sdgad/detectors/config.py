@@ -12,6 +12,7 @@ from sdgad.errors import InputError
 from sdgad.history.positions import Ties
 from sdgad.history.retention import Retention
 
+MOST_HISTORY = 10_000  # past events per endpoint: a batch of Windows holds that many for every event
 Late = Literal["score", "drop", "error"]
 AT_ONCE = {"late", "device", "max_nodes", "max_age", "precision", "graphs"}  # options that ask for no new fit
 

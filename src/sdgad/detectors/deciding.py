@@ -9,7 +9,17 @@ import numpy as np
 
 from sdgad.calibration.conformal import ConformalPValues
 from sdgad.calibration.threshold import ValidationScores, default_rule, threshold_rule
+from sdgad.errors import ModelFolderError
 from sdgad.events.stream import Array, EventStream
+
+
+def sound(scores: Array) -> Array:
+    """Scores as they have to be; a network whose weights were altered may give others, and none is better than a wrong one."""
+    if not ((scores >= 0) & (scores <= 1)).all():
+        raise ModelFolderError(
+            "The model gives scores that are no numbers from 0 to 1: its folder was altered, or its fit went wrong."
+        )
+    return scores
 
 
 class Deciding(ABC):

@@ -35,6 +35,20 @@ class EventTable:
         table: Table = torch.cat(parts, 1).cpu().numpy()
         return table
 
+    @property
+    def width(self) -> int:
+        """How many columns a row has."""
+        shape = self.shape
+        level = shape.context + shape.msg
+        relations = RELATIONS if shape.context else 0
+        habits = relations + 4 * level + shape.msg + shape.phases + len(CIRCLES)
+        return level + (habits if shape.history else 0)
+
+    @property
+    def nothing(self) -> Table:
+        """No rows, with all columns: what is made of it has as many as what is made of rows."""
+        return np.empty((0, self.width), np.float32)
+
     def levels(self, table: Table) -> Table:
         """Context and edge features alone."""
         found: Table = table[:, : self.shape.context + self.shape.msg]

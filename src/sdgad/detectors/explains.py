@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from sdgad.detectors.archive import Archive
+from sdgad.detectors.deciding import sound
 from sdgad.detectors.event_table import EventTable, Table
 from sdgad.detectors.explaining.account import Account
 from sdgad.detectors.explaining.columns import TableColumns
@@ -90,7 +91,7 @@ class Explains(ABC):
                 found = self._archive.through(
                     arrivals, standing, lambda: self._witness(account), self._explaining_view, self.score_rows
                 )
-                scores[arrivals.kept], place = found[:, 0], found[:, 1].astype(np.int64)
+                scores[arrivals.kept], place = sound(found[:, 0]), found[:, 1].astype(np.int64)
         return self._found(scores, place, explainer, account)
 
     def _found(  # type: ignore[misc]

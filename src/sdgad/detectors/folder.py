@@ -7,30 +7,41 @@
     vocabulary.parquet   raw ids (left out when there are none)
     card.md              for people
     manifest.json        size and SHA-256 of all the others
+    previous/            the model before the last `sdgad update`, for `--undo`; left out where there was none
 
-A folder appears whole or not at all. Nothing in it is ever unpickled, and nothing is parsed before its
-checksum was found right, except for the `format_version`: a newer folder may well have another manifest.
+A folder appears whole or not at all, one process writes it at a time, and who reads it sees one model however often it is
+replaced. Nothing in it is ever unpickled, and nothing is parsed before its checksum was found right, except for the
+`format_version`: a newer folder may well have another manifest.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-import json
-import math
 import os
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
 
-from sdgad.atomic import whole_folder
+from sdgad.atomic import recovered, whole_folder
+from sdgad.detectors.folder_formats import (
+    CONTENT_ERRORS,
+    Arrays,
+    read_arrays,
+    read_json,
+    read_table,
+    read_text,
+    to_json,
+    write_arrays,
+)
+from sdgad.detectors.model_lock import model_lock
+from sdgad.detectors.opened_folder import OpenFolder, one_line, open_folder, refuse
 from sdgad.errors import ModelFolderError
 
 FORMAT_VERSION = 1
@@ -38,17 +49,10 @@ FORMAT_VERSION = 1
 CONFIG, CALIBRATION, CARD = "config.json", "calibration.json", "card.md"
 WEIGHTS, STATE, VOCABULARY = "model.safetensors", "state.safetensors", "vocabulary.parquet"
 MANIFEST = "manifest.json"
+PREVIOUS = "previous"
 REQUIRED = frozenset({CONFIG, CALIBRATION, WEIGHTS, STATE, CARD})
 KNOWN = REQUIRED | {VOCABULARY}
-
-PICKLE_SUFFIXES = frozenset({".pkl", ".pickle", ".pt", ".pth", ".joblib", ".bin", ".ckpt"})
-
-PICKLE_PROTOCOLS = frozenset(bytes([version]) for version in range(2, 10))  # a few more than there are
-
-CONTENT_ERRORS = (SafetensorError, pa.ArrowException, KeyError, TypeError, ValueError, RecursionError)
-
-T = TypeVar("T")
-Arrays = dict[str, NDArray[Any]]
+ALL = KNOWN | {MANIFEST}
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +61,7 @@ class ModelFiles:
 
     `config` and `calibration` hold what JSON knows: None, bool, int, float (NaN and ±inf too), str, and lists
     and dicts of them. Tuples come back as lists and numpy scalars as Python numbers; all else to the bit.
+    `seal` is the SHA-256 of the manifest that they were read with: that of another model is another.
     """
 
     config: dict[str, Any]
@@ -65,67 +70,104 @@ class ModelFiles:
     state: Arrays
     vocabulary: pa.Table | None
     card: str
+    seal: str = ""
 
 
-def write_folder(path: str | os.PathLike[str], files: ModelFiles) -> None:
-    """Write a model folder in place of nothing, an empty folder or another model; no other is replaced."""
+Prove = Callable[[ModelFiles], object]
+
+
+def write_folder(
+    path: str | os.PathLike[str], files: ModelFiles, *, prove: Prove | None = None, undo: bool = False
+) -> str:
+    """Write a model folder in place of nothing, an empty folder or another model; no other is replaced. Returns its seal.
+
+    Where there is one already it stays until the new one was read back, and found good by `prove`; with `undo` the new one keeps
+    it (`undo_folder`).
+    """
     folder = Path(path)
     writers: dict[str, Callable[[Path], object]] = {
         CONFIG: lambda file: _write_config(file, files.config),
-        CALIBRATION: lambda file: file.write_bytes(_to_json(files.calibration)),
-        WEIGHTS: lambda file: _write_arrays(file, files.weights),
-        STATE: lambda file: _write_arrays(file, files.state),
+        CALIBRATION: lambda file: file.write_bytes(to_json(files.calibration)),
+        WEIGHTS: lambda file: write_arrays(file, files.weights),
+        STATE: lambda file: write_arrays(file, files.state),
         CARD: lambda file: file.write_bytes(files.card.encode()),
     }
     if files.vocabulary is not None:
         writers[VOCABULARY] = lambda file: pq.write_table(files.vocabulary, file, compression="zstd")
 
+    target = folder.resolve()  # a link to a model stays a link
     try:
-        need_replaceable(folder)
-        with whole_folder(folder.resolve()) as new:  # resolved: a link to a model stays a link
-            manifest = {}
-            for name, write in writers.items():
-                try:
-                    write(new / name)
-                except CONTENT_ERRORS as problem:
-                    _refuse(folder, f"{name}: {_one_line(problem)}", "written", problem)
-                manifest[name] = _seal(new / name)
-            (new / MANIFEST).write_bytes(_to_json({"files": manifest}))
-            _seal(new / MANIFEST)
+        with model_lock(folder):
+            recovered(target)
+            need_replaceable(folder)
+            with whole_folder(target) as new:
+                manifest = {}
+                for name, write in writers.items():
+                    try:
+                        write(new / name)
+                    except CONTENT_ERRORS as problem:
+                        refuse(folder, f"{name}: {one_line(problem)}", "written", problem)
+                    manifest[name] = _seal(new / name)
+                (new / MANIFEST).write_bytes(to_json({"files": manifest}))
+                seal = str(_seal(new / MANIFEST)["sha256"])
+                if (target / CONFIG).exists():
+                    _prove(folder, new, prove)
+                    if undo:
+                        _link(target, new / PREVIOUS)
+            return seal
     except OSError as problem:
-        _refuse(folder, _one_line(problem), "written", problem)
+        refuse(folder, one_line(problem), "written", problem)
 
 
 def read_folder(path: str | os.PathLike[str]) -> ModelFiles:
     """Read a model folder back, bit for bit; one that is damaged, newer or holds a pickle is refused."""
     folder = Path(path)
-    if not folder.is_dir():
-        raise ModelFolderError(
-            f"The model folder {folder} {'is a file' if folder.exists() else 'does not exist'}."
-        )
     try:
-        _need_format(folder)
-        _need_no_pickle(folder)
-        names = _need_intact(folder)
-        config = _parse(folder, CONFIG, _read_json)
-        del config["format_version"]
-        return ModelFiles(
-            config=config,
-            calibration=_parse(folder, CALIBRATION, _read_json),
-            weights=_parse(folder, WEIGHTS, load_file),
-            state=_parse(folder, STATE, load_file),
-            vocabulary=_parse(folder, VOCABULARY, _read_table) if VOCABULARY in names else None,
-            card=_parse(folder, CARD, _read_text),
-        )
+        with open_folder(folder, ALL) as found:
+            _need_format(found)
+            found.need_no_pickle()
+            names = _need_intact(found)
+            config = found.parse(CONFIG, read_json)
+            del config["format_version"]
+            return ModelFiles(
+                config=config,
+                calibration=found.parse(CALIBRATION, read_json),
+                weights=found.parse(WEIGHTS, read_arrays),
+                state=found.parse(STATE, read_arrays),
+                vocabulary=found.parse(VOCABULARY, read_table) if VOCABULARY in names else None,
+                card=found.parse(CARD, read_text),
+                seal=found.parse(MANIFEST, _digest),
+            )
     except OSError as problem:
-        _refuse(folder, _one_line(problem), "read", problem)
+        refuse(folder, one_line(problem), "read", problem)
 
 
-def _parse(folder: Path, name: str, read: Callable[[Path], T]) -> T:
+def seal_of(path: str | os.PathLike[str]) -> str | None:
+    """The seal of the model that lies there now; None where there is none."""
+    with contextlib.suppress(OSError):
+        return hashlib.sha256((Path(path) / MANIFEST).read_bytes()).hexdigest()
+    return None
+
+
+def can_undo(path: str | os.PathLike[str]) -> bool:
+    """Whether the last change of a model folder can be taken back."""
+    return (Path(path) / PREVIOUS / MANIFEST).is_file()
+
+
+def undo_folder(path: str | os.PathLike[str], prove: Prove) -> None:
+    """The model that the last one was written over is there again, in one step; there is no second one behind it."""
+    folder = Path(path)
     try:
-        return read(folder / name)
-    except (*CONTENT_ERRORS, OSError) as problem:  # arrow and parquet raise OSError on damage, too
-        _refuse(folder, f"{name} is not readable ({_one_line(problem)})", "read", problem)
+        with model_lock(folder), open_folder(folder, ALL):
+            if not can_undo(folder):
+                raise ModelFolderError(
+                    f"The model folder {folder} has nothing to undo: it was not written by an update, or that was undone already."
+                )
+            with whole_folder(folder.resolve()) as new:
+                _link(folder / PREVIOUS, new)
+                _prove(folder / PREVIOUS, new, prove)
+    except OSError as problem:
+        refuse(folder, one_line(problem), "written", problem)
 
 
 def need_replaceable(folder: Path) -> None:
@@ -133,80 +175,87 @@ def need_replaceable(folder: Path) -> None:
     if not folder.is_dir():
         return
     present = {file.name for file in folder.iterdir()}
-    foreign = sorted(present - KNOWN - {MANIFEST})
+    if PREVIOUS in present and _holds_a_model(folder / PREVIOUS):
+        present.remove(PREVIOUS)
+    foreign = sorted(present - ALL)
     if foreign:
-        _refuse(folder, f"it already exists and holds {foreign[0]!r}, which is no part of a model", "written")
+        refuse(folder, f"it already exists and holds {foreign[0]!r}, which is no part of a model", "written")
     if present and not present >= {CONFIG, MANIFEST}:
-        _refuse(
+        refuse(
             folder,
             f"it already exists and is not a model ({CONFIG} and {MANIFEST} are not both there)",
             "written",
         )
 
 
-def _need_format(folder: Path) -> None:
-    if not (folder / CONFIG).is_file():
-        _refuse(folder, f"{CONFIG} is missing")
-    version = _parse(folder, CONFIG, _read_json).get("format_version")
+def _holds_a_model(folder: Path) -> bool:
+    return folder.is_dir() and {CONFIG, MANIFEST} <= {file.name for file in folder.iterdir()} <= ALL
+
+
+def _prove(folder: Path, new: Path, prove: Prove | None) -> None:
+    """What was written can be read, and used."""
+    try:
+        files = read_folder(new)
+        if prove is not None:
+            prove(files)
+    except ModelFolderError as problem:
+        sentence = str(problem).replace(str(new), str(folder))
+        raise ModelFolderError(
+            f"The model folder {folder} stays as it is, since the new model could not be used: {sentence}"
+        ) from problem
+
+
+def _link(source: Path, target: Path) -> None:
+    """The files of a model under a second name, as links where the file system has such, since nobody ever changes them."""
+    target.mkdir(exist_ok=True)
+    for name in sorted(ALL):
+        if (source / name).exists():
+            try:
+                os.link(source / name, target / name)
+            except OSError:
+                shutil.copyfile(source / name, target / name)
+
+
+def _need_format(found: OpenFolder) -> None:
+    found.need(CONFIG)
+    version = found.parse(CONFIG, read_json).get("format_version")
     if type(version) is not int or version < 1:
-        _refuse(folder, f"{CONFIG} has no valid format_version")
+        refuse(found.path, f"{CONFIG} has no valid format_version")
     if version > FORMAT_VERSION:
         raise ModelFolderError(
-            f"The model folder {folder} was written by a newer sdgad "
+            f"The model folder {found.path} was written by a newer sdgad "
             f"(format {version}; this one reads up to {FORMAT_VERSION})."
         )
 
 
-def _need_no_pickle(folder: Path) -> None:
-    for file in sorted(folder.rglob("*")):
-        if file.is_file() and (file.suffix.lower() in PICKLE_SUFFIXES or _looks_pickled(file)):
-            _refuse(
-                folder,
-                f"{file.relative_to(folder)} is a pickle, which could run any code and is never opened",
-            )
-
-
-def _looks_pickled(file: Path) -> bool:
-    """First bytes of a pickle (protocol 2 and up) or of a zip archive, in which torch wraps its pickles.
-
-    A safetensors file starts with the length of its header, which may happen to spell the same (640 is 80 02
-    00 00 00 00 00 00); but then comes a brace, and neither of the two has one there.
-    """
-    with file.open("rb") as stream:
-        head = stream.read(9)
-    if head[6:] == b"\0\0{":
-        return False
-    return head.startswith(b"PK\x03\x04") or (head[:1] == b"\x80" and head[1:2] in PICKLE_PROTOCOLS)
-
-
-def _need_intact(folder: Path) -> set[str]:
+def _need_intact(found: OpenFolder) -> set[str]:
     """Compare every file with the manifest; returns the names of the files."""
-    if not (folder / MANIFEST).is_file():
-        _refuse(folder, f"{MANIFEST} is missing")
-    expected = _parse(folder, MANIFEST, _read_manifest)
+    found.need(MANIFEST)
+    expected = found.parse(MANIFEST, _read_manifest)
     for name in sorted(expected.keys() - KNOWN):
-        _refuse(folder, f"{MANIFEST} names {name!r}, which is no file of a model")
+        refuse(found.path, f"{MANIFEST} names {name!r}, which is no file of a model")
     for name in sorted(REQUIRED - expected.keys()):
-        _refuse(folder, f"{MANIFEST} does not name {name}")
+        refuse(found.path, f"{MANIFEST} does not name {name}")
     for name, (size, digest) in expected.items():
-        _need_unchanged(folder, name, size, digest)
+        found.need_unchanged(name, size, digest, MANIFEST)
     return set(expected)
 
 
-def _need_unchanged(folder: Path, name: str, size: int, digest: str) -> None:
-    file = folder / name
-    if file.is_symlink():
-        _refuse(folder, f"{name} is a link, not a file")
-    if not file.is_file():
-        _refuse(folder, f"{name} is missing")
-    found = file.stat().st_size
-    if found < size:
-        _refuse(folder, f"{name} is truncated ({found} of {size} bytes)")
-    if found > size:
-        _refuse(folder, f"{name} was altered ({found} bytes instead of {size})")
-    with file.open("rb") as stream:
-        if hashlib.file_digest(stream, "sha256").hexdigest() != digest:
-            _refuse(folder, f"{name} was altered (its SHA-256 is not the one in {MANIFEST})")
+def _read_manifest(file: BufferedReader) -> dict[str, tuple[int, str]]:
+    """Name → (size, SHA-256)."""
+    manifest = read_json(file)
+    file.seek(0)
+    if file.read() != to_json(manifest):  # it has no checksum of its own, but only one right spelling
+        raise ValueError("it was altered")
+    entries = {name: (entry["size"], entry["sha256"]) for name, entry in dict(manifest["files"]).items()}
+    if not all(type(size) is int and type(digest) is str for size, digest in entries.values()):
+        raise ValueError("a size or SHA-256 is of the wrong kind")
+    return entries
+
+
+def _digest(file: BufferedReader) -> str:
+    file.seek(0)
+    return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _seal(file: Path) -> dict[str, Any]:
@@ -220,80 +269,4 @@ def _seal(file: Path) -> dict[str, Any]:
 def _write_config(file: Path, config: dict[str, Any]) -> None:
     if "format_version" in config:
         raise ValueError("the key 'format_version' belongs to the folder")
-    file.write_bytes(_to_json(config | {"format_version": FORMAT_VERSION}))
-
-
-def _write_arrays(file: Path, arrays: Arrays) -> None:
-    if "__metadata__" in arrays:
-        raise ValueError("an array cannot be named '__metadata__'")
-    # safetensors copies memory as it lies: anything but C order would come back shuffled
-    save_file({name: np.asarray(array, order="C") for name, array in arrays.items()}, file)
-
-
-def _to_json(value: dict[str, Any]) -> bytes:
-    return json.dumps(_plain(value), indent=2, sort_keys=True, allow_nan=False).encode() + b"\n"
-
-
-def _plain(value: Any) -> Any:
-    """What JSON can spell without loss; NaN and ±inf, which it cannot, become {"$float": "nan"}."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else {"$float": str(float(value))}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, dict):
-        for key in value:
-            if not isinstance(key, str) or key == "$float":
-                raise TypeError(f"{key!r} cannot be a key")
-        return {key: _plain(item) for key, item in value.items()}
-    raise TypeError(f"a {type(value).__name__} cannot be saved as JSON")
-
-
-def _read_manifest(file: Path) -> dict[str, tuple[int, str]]:
-    """Name → (size, SHA-256)."""
-    manifest = _read_json(file)
-    if file.read_bytes() != _to_json(manifest):  # it has no checksum of its own, but only one right spelling
-        raise ValueError("it was altered")
-    entries = {name: (entry["size"], entry["sha256"]) for name, entry in dict(manifest["files"]).items()}
-    if not all(type(size) is int and type(digest) is str for size, digest in entries.values()):
-        raise ValueError("a size or SHA-256 is of the wrong kind")
-    return entries
-
-
-def _read_text(file: Path) -> str:
-    return file.read_bytes().decode()  # read_text would change the ends of lines
-
-
-def _read_table(file: Path) -> pa.Table:
-    return pq.read_table(file, partitioning=None)  # a folder named "run=3" is no column
-
-
-def _read_json(file: Path) -> dict[str, Any]:
-    def unwrap(item: dict[str, Any]) -> Any:
-        return float(item["$float"]) if item.keys() == {"$float"} else item
-
-    def no_constant(name: str) -> NoReturn:
-        raise ValueError(f"{name} is not JSON")
-
-    value = json.loads(_read_text(file), object_hook=unwrap, parse_constant=no_constant)
-    if not isinstance(value, dict):
-        raise ValueError("not a JSON object")
-    return value
-
-
-def _refuse(folder: Path, why: str, what: str = "read", cause: BaseException | None = None) -> NoReturn:
-    raise ModelFolderError(f"The model folder {folder} cannot be {what}: {why}.") from cause
-
-
-def _one_line(problem: BaseException) -> str:
-    text = str(problem)
-    if isinstance(problem, OSError) and problem.strerror:
-        text = (
-            problem.strerror
-            if problem.filename is None
-            else f"{Path(problem.filename).name}: {problem.strerror}"
-        )
-    return " ".join(text.split()).rstrip(".")
+    file.write_bytes(to_json(config | {"format_version": FORMAT_VERSION}))

@@ -14,13 +14,14 @@ import torch
 
 from sdgad.detectors.border import Border, in_time, need_stream
 from sdgad.detectors.config import Late
+from sdgad.detectors.deciding import sound
 from sdgad.detectors.explaining.account import Account
 from sdgad.detectors.explaining.explainer import MOST
 from sdgad.detectors.explaining.explanation import Explanation
 from sdgad.detectors.explaining.findings import Findings
 from sdgad.detectors.live_state import read_state, write_state
 from sdgad.detectors.own_state import OwnState, stretches
-from sdgad.detectors.saving import prefixed, unprefixed
+from sdgad.detectors.saving import UNSOUND, prefixed, unprefixed
 from sdgad.errors import InputError, ModelFolderError
 from sdgad.events.hashing import HashedIds
 from sdgad.events.slots import NodeSlots
@@ -228,7 +229,7 @@ class LiveScorer:
                 scores[stretch][part] = found
                 self._buffer.enter(look, keep)
                 self._state.enter(look.window.take(torch.from_numpy(keep)).to(self._device))
-        return scores
+        return sound(scores)
 
     def _enter(self, rows: Rows) -> Array:
         for stretch in self._stretches(rows):
@@ -286,7 +287,7 @@ class LiveScorer:
             parts.slots.load(arrays)
             if parts.state.remembers:
                 parts.state.load(unprefixed(arrays))
-        except (KeyError, ValueError, IndexError) as problem:
+        except UNSOUND as problem:
             raise ModelFolderError(
                 f"The state {path} does not fit this version of sdgad: {problem}."
             ) from None

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from sdgad.history.state import Array, Nothing, State
-from sdgad.history.window import Window
+from sdgad.history.window import Window, WindowShape
 
 
 class OwnState(State[Window]):
@@ -28,6 +28,9 @@ class OwnState(State[Window]):
     @abstractmethod
     def score(self, window: Window) -> Array:
         """Scores in (0, 1) of the events that come next; none of them has entered afterwards."""
+
+    def need_fit(self, nodes: int, shape: WindowShape) -> None:
+        """A ValueError where what was loaded speaks of others than so many nodes, or of other Windows."""
 
     def through(self, window: Window) -> Array:
         """Scores of events that are past from then on."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from sdgad.events.held import number, truth, whole
+
 
 @dataclass
 class Record:
@@ -24,4 +26,15 @@ class Record:
     @classmethod
     def from_json(cls, record: dict[str, Any] | None) -> Record:
         """The inverse of `to_json`; empty for a model of an older version."""
-        return cls(**(record or {}))
+        found = cls(**({} if record is None else record))
+        for epoch in found.epochs:
+            for name, value in epoch.items():
+                if isinstance(value, bool) or not isinstance(value, int | float):
+                    raise ValueError(f"{name!r} of an epoch is {value!r}")
+        for seconds in found.seconds:
+            number(seconds, "the seconds of an epoch", low=0)
+        whole(found.best_epoch, "best_epoch")
+        truth(found.interrupted, "interrupted")
+        if not isinstance(found.in_force, dict):
+            raise ValueError("in_force is no object")
+        return found

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 from sdgad.detectors.base import Detector
-from sdgad.detectors.folder import read_folder
+from sdgad.detectors.folder import ModelFiles, read_folder, undo_folder
 from sdgad.errors import InputError, ModelFolderError
 from sdgad.registry import Registry
 
@@ -35,8 +36,19 @@ def load(path: str | os.PathLike[str]) -> Detector:
     """A saved detector, with its history, ready to score what comes next."""
     files = read_folder(path)
     try:
-        return detectors.get(str(files.config.get("detector"))).from_files(files)
+        detector = _from_files(files)
     except (InputError, ModelFolderError) as problem:
         raise ModelFolderError(
             f"The model folder {path} cannot be used: {str(problem).rstrip('.')}."
         ) from None
+    detector._origin = Path(path).resolve(), files.seal
+    return detector
+
+
+def undo_update(path: str | os.PathLike[str]) -> None:
+    """Bring back the model that the last `save(undo=True)` was written over."""
+    undo_folder(path, _from_files)
+
+
+def _from_files(files: ModelFiles) -> Detector:
+    return detectors.get(str(files.config.get("detector"))).from_files(files)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sdgad.detectors.archive import Arrivals
+from sdgad.detectors.archive import Arrivals, fitted_until
 from sdgad.detectors.border import Border, in_time
 from sdgad.detectors.config import Late
 from sdgad.detectors.folder import ModelFiles
@@ -18,10 +18,11 @@ from sdgad.detectors.guard import Guard
 from sdgad.detectors.own_state import OwnState, stretches
 from sdgad.detectors.view import View
 from sdgad.events.hashing import HashedIds
+from sdgad.events.held import ANY, held
 from sdgad.events.stream import Array, EventStream
 from sdgad.events.vocabulary import NodeTable
 from sdgad.history.bare import BareBuffer, bare_window
-from sdgad.history.log import EventLog
+from sdgad.history.log import FURTHEST, EventLog
 
 logger = logging.getLogger("sdgad.detectors")
 
@@ -79,10 +80,13 @@ class Tally:
     @classmethod
     def from_files(cls, border: Border, files: ModelFiles) -> Tally:
         """The inverse of `arrays`."""
-        span = files.state["tally.span"]
-        first, newest = (span[0], span[1]) if len(span) else (None, None)
-        events = int(files.state["tally.events"][0])
-        return cls(border, events, first, newest, files.calibration.get("fitted_until"))
+        span = held(files.state, "tally.span", "i8 f8", (ANY,), low=-FURTHEST, high=FURTHEST, rising=True)
+        events = int(held(files.state, "tally.events", "i8", (1,), low=0, high=FURTHEST)[0])
+        if len(span) != (2 if events else 0):
+            raise ValueError("the array 'tally.span' does not say when events began and ended")
+        first, newest = span if len(span) else (None, None)
+        border.clock.need_sane(*span.tolist())
+        return cls(border, events, first, newest, fitted_until(border, files))
 
     def read(self, events: EventStream, late: Late = "score") -> Arrivals:
         """Raw events → hashed ids; those older than the newest one follow the policy, and count as now where it keeps them."""

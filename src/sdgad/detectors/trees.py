@@ -21,14 +21,10 @@ from sdgad.errors import InputError, NotFittedError, SdgadError
 if TYPE_CHECKING:
     from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest
 
+MOST_VALUE = 1e30  # of a leaf
 PAIRS_AT_ONCE = 2**17  # (tree, row) pairs that walk together: few enough for the processor's cache
-MANY_ROWS, ROWS_AT_ONCE = (
-    1024,
-    8192,
-)  # from so many rows on, small trees are asked by columns; so many rows of them at once
-DEEPEST = (
-    16  # trees that are not deeper are walked through to the end by all rows, though some have arrived before
-)
+MANY_ROWS, ROWS_AT_ONCE = 1024, 8192  # from so many rows on small trees are asked by columns; rows at once
+DEEPEST = 16  # trees that are not deeper are walked to the end by all rows, though some have arrived before
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.float64] | NDArray[np.float32]
@@ -75,6 +71,14 @@ class TreeArrays:
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All that the ensemble is made of, by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def need_for(self, columns: int) -> Self:
+        """Whether it was grown on rows of so many columns, of which none is ever missing."""
+        if self.columns != columns:
+            raise InputError(f"The trees read {self.columns} columns, where there are {columns}.")
+        if not np.isfinite(self.threshold).all():
+            raise InputError("The array 'threshold' holds something that is not a finite number.")
+        return self
 
     def leaf_sum(self, x: Rows, start: float) -> Floats:
         """`start` + Σ over trees of the value of the leaf that each row falls into.
@@ -162,10 +166,33 @@ class TreeArrays:
         inner = (self.child > np.arange(nodes)[:, None]) & (self.child < nodes)
         inside = {
             "child": inner.all(axis=1) | self._is_leaf,
-            "feature": ((self.feature >= 0) & (self.feature < self.columns)) | self._is_leaf,
+            "feature": (self.feature >= 0) & (self.feature < np.maximum(self.columns, self._is_leaf)),
             "roots": (self.roots >= 0) & (self.roots < nodes),
+            "threshold": np.isfinite(self.threshold) | ((self.threshold == np.inf) & ~self.missing_left),
+            "value": np.abs(self.value) <= MOST_VALUE,
+            "columns": self.columns >= 0,
         }
-        return next((name for name, good in inside.items() if not good.all()), None)
+        wrong = next((name for name, good in inside.items() if not good.all()), None)
+        return wrong or self._no_forest()
+
+    def _no_forest(self) -> str | None:
+        """The name of an array that is to blame where the nodes are not trees that lie one after the other."""
+        nodes = len(self.child)
+        first, tree = np.zeros(nodes, bool), np.zeros(nodes, np.int64)
+        first[self.roots] = True
+        if (np.diff(self.roots) <= 0).any() or (nodes > 0) != first[:1].any():
+            return "roots"
+        tree = np.cumsum(first)
+        below = self.child[~self._is_leaf]
+        parents = np.bincount(below.ravel(), minlength=nodes)
+        alike = (tree[below] == tree[~self._is_leaf][:, None]).all()
+        if not alike or (parents != ~first).any():
+            return "child"
+        return next((name for name, good in self._own().items() if not good), None)
+
+    def _own(self) -> dict[str, bool]:
+        """Whether what it has beside trees is as it has to be."""
+        return {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,6 +202,9 @@ class BoostedTrees(TreeArrays):
     baseline: Floats  # []
 
     types: ClassVar[dict[str, type[np.generic]]] = TreeArrays.types | {"baseline": np.float64}
+
+    def _own(self) -> dict[str, bool]:
+        return {"baseline": bool(np.abs(self.baseline) <= MOST_VALUE)}
 
     @classmethod
     def from_sklearn(cls, model: HistGradientBoostingClassifier) -> Self:
@@ -211,6 +241,10 @@ class IsolationTrees(TreeArrays):
     samples: Integers  # []: ψ, the rows that each tree was grown on
 
     types: ClassVar[dict[str, type[np.generic]]] = TreeArrays.types | {"samples": np.int64}
+
+    def _own(self) -> dict[str, bool]:
+        """Depths are no less than 0, and a tree grew on something."""
+        return {"samples": bool(1 <= self.samples < 2**53), "value": bool((self.value >= 0).all())}
 
     @classmethod
     def from_sklearn(cls, model: IsolationForest) -> Self:

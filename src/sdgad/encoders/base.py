@@ -31,6 +31,8 @@ MODULES = (
     "sdgad.encoders.tgat",
 )
 
+MOST_LAYERS = 1000
+
 
 @dataclass(frozen=True)
 class EncoderConfig:
@@ -49,6 +51,9 @@ class EncoderConfig:
             value = getattr(self, field.name)
             if isinstance(value, int) and not isinstance(value, bool) and value < 1:
                 raise InputError(f"{field.name}={value}: must be at least 1.")
+        for name in ("layers", "messages"):
+            if getattr(self, name, 1) > MOST_LAYERS:
+                raise InputError(f"{name}={getattr(self, name)}: must be at most {MOST_LAYERS}.")
         if not 0 <= self.dropout < 1:
             raise InputError(f"dropout={self.dropout}: must lie in [0, 1).")
 

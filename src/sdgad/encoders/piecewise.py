@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any, ClassVar
+
 import torch
 from torch import Tensor, nn
 
@@ -24,6 +27,7 @@ class PiecewiseLinear(nn.Module):
     """
 
     edges: Tensor
+    bounds: ClassVar[dict[str, dict[str, Any]]] = {"edges": {"low": -1e9, "high": math.inf, "rising": True}}
 
     def __init__(self, features: int, bins: int = 32) -> None:
         super().__init__()

@@ -10,6 +10,7 @@ import numpy as np
 from sdgad.errors import InputError
 
 SECONDS_PER_UNIT = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+EARLIEST, LATEST = -62_135_500_000.0, 253_402_200_000.0  # seconds since 1970, of the years 1 to 9999
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,11 @@ class Clock:
             raise InputError(
                 f"There is no time zone {self.timezone!r}; zones have names like 'Europe/Berlin'."
             )
+
+    def need_sane(self, *times: float) -> None:
+        """Times that it can show: on a wall clock they are of years that a calendar has."""
+        if self.wall_clock and any(not EARLIEST <= t * self.seconds <= LATEST for t in times):
+            raise ValueError("a time lies outside of the calendar")
 
     @property
     def seconds(self) -> float:

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from sdgad.errors import InputError
+from sdgad.events.held import number, texts, truth
 from sdgad.events.stream import Array, EventStream, FeatureColumn
 
 MAX_CATEGORIES = 32
 HEAVY_TAIL = 5.0
+LEAST, MOST = 1e-300, 1e300  # numbers of a column, in a file
 IN_CACHE = 1 << 16  # numbers that are worked on at a time
 MANY_PARTS, MOST_THREADS = 16, 8  # so many parts are shared out
 
@@ -197,9 +199,19 @@ class FeatureEncoder:
 
     @classmethod
     def from_json(cls, columns: list[dict[str, Any]]) -> FeatureEncoder:
+        """The inverse of `to_json`; what no fit writes is a ValueError."""
+
         def column(c: dict[str, Any]) -> NumberEncoding | CategoryEncoding:
             if "categories" in c:
-                return CategoryEncoding(c["name"], tuple(c["categories"]))
-            return NumberEncoding(**c)
+                return CategoryEncoding(c["name"], texts(c["categories"], f"the categories of {c['name']!r}"))
+            found = NumberEncoding(**c)
+            number(found.median, f"the median of {found.name!r}", low=-MOST, high=MOST)
+            number(found.scale, f"the scale of {found.name!r}", low=LEAST, high=MOST)
+            if found.offset is not None:
+                number(found.offset, f"the offset of {found.name!r}", low=LEAST, high=MOST)
+            truth(found.flag_missing, f"flag_missing of {found.name!r}")
+            return found
 
-        return cls(tuple(column(c) for c in columns))
+        found = tuple(column(c) for c in columns)
+        texts([each.name for each in found], "the features")
+        return cls(found)

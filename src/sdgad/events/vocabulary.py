@@ -198,9 +198,25 @@ class NodeTable:
 
     @classmethod
     def from_table(cls, table: pa.Table, sides: int) -> NodeTable:
-        """The inverse of `to_table`."""
-        side = table["side"].to_numpy()
-        names = table["name"].combine_chunks().cast(pa.large_string())
-        node = table["node"].to_numpy()
+        """The inverse of `to_table`; ids that are missing, doubled or out of order are a ValueError."""
+        if table.column_names != ["name", "side", "node"] or any(
+            column.null_count for column in table.columns
+        ):
+            raise ValueError("the vocabulary does not have a name, a side and a node for every id")
+        names, side, node = (column.combine_chunks() for column in table.columns)
+        if names.type not in (pa.string(), pa.large_string()) or [side.type, node.type] != [
+            pa.int8(),
+            pa.int64(),
+        ]:
+            raise ValueError("the vocabulary is not one of texts and numbers")
+        names, side, node = names.cast(pa.large_string()), side.to_numpy(), node.to_numpy()
         parts = [np.flatnonzero(side == i) for i in range(sides)]
+        if not np.array_equal(np.concatenate(parts), np.arange(len(side))):
+            raise ValueError("the sides of the vocabulary are not in order")
+        if not np.array_equal(np.sort(node), np.arange(len(node))) or any(
+            (np.diff(node[p]) < 0).any() for p in parts
+        ):
+            raise ValueError("the nodes of the vocabulary are not complete and in order")
+        if any(pc.count_distinct(names.take(pa.array(p))).as_py() < len(p) for p in parts):
+            raise ValueError("an id stands in the vocabulary twice")
         return cls(sides, [names.take(pa.array(p)) for p in parts], [node[p] for p in parts], len(node))

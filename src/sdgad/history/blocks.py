@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from sdgad.events.held import ANY, held
 from sdgad.history.state import NOWHERE, Array, State
-from sdgad.history.window import Window
+from sdgad.history.window import Window, WindowShape
+
+MOST = 2**53  # events that a float64 can count
 
 KEPT = tuple(f.name for f in fields(Window))[:9]  # up to `time`: the rest can be had again, or is not needed
 
@@ -84,6 +87,20 @@ class BlockState(State[Window]):
         self._newest, self._count = float(times[-1]), self._count + len(rows)
         self._open.append(replace(rows, event=None, hop=None, memory=None))
 
+    def need_block_of(self, nodes: int, shape: WindowShape) -> None:
+        """A ValueError where the open block speaks of others than so many nodes, or is of other Windows."""
+        for block in self._open:
+            found, most = (
+                block.shape,
+                max(int(block.node.max()), int(block.past_node.max()) if block.past_node.numel() else -1),
+            )
+            if most >= nodes or (found.history, found.msg, found.context) != (
+                shape.history,
+                shape.msg,
+                shape.context,
+            ):
+                raise ValueError("the open block is not one of this model")
+
     # ------------------------------------------------------------------ undo
     def begin(self) -> None:
         self._undo = self._plain() | {"length": len(self._open)}
@@ -130,15 +147,44 @@ class BlockState(State[Window]):
         return out
 
     def load(self, arrays: Mapping[str, Array]) -> None:
-        plain = arrays["block.state"]
-        self._count, self._tick, self._committed = (int(plain[i]) for i in (0, 1, 3))
-        self._newest, self._open, self._undo = float(plain[2]), [], None
+        plain = held(arrays, "block.state", "f8", (4,), special=True).tolist()
+        count, tick, newest, committed = plain
+        if not (
+            0 <= tick <= count < MOST
+            and 0 <= committed <= count
+            and newest < np.inf
+            and not any(n % 1 for n in plain if n != newest)
+        ):
+            raise ValueError("the array 'block.state' counts no events")
+        self._count, self._tick, self._committed = int(count), int(tick), int(committed)
+        self._newest, self._open, self._undo = newest, [], None
         if f"block.{KEPT[0]}" in arrays:
-            kept: list[Any] = [torch.from_numpy(arrays[f"block.{name}"].copy()) for name in KEPT]
+            kept: list[Any] = [torch.from_numpy(array.copy()) for array in _block(arrays, newest)]
             self._open = [Window(*kept)]
+        if sum(map(len, self._open)) != count - committed:
+            raise ValueError("the open block does not hold the events that do not count yet")
         self.set_table(
             {name[6:]: array.copy() for name, array in arrays.items() if name.startswith("table.")}
         )
+
+
+def _block(arrays: Mapping[str, Array], newest: float) -> list[Array]:
+    """The open block, part by part in the order of a Window; a ValueError where they are none together."""
+    node = held(arrays, "block.node", "i8", (ANY, 2), low=0)
+    msg = held(arrays, "block.msg", "f4", (len(node), ANY))
+    context = held(arrays, "block.context", "f4", (len(node), ANY))
+    past = held(arrays, "block.past_node", "i8", (len(node), 2, ANY), low=-1)
+    return [
+        node,
+        msg,
+        context,
+        past,
+        held(arrays, "block.past_gap", "f4", past.shape, low=0),
+        held(arrays, "block.past_msg", "f4", (*past.shape, msg.shape[1])),
+        held(arrays, "block.past_context", "f4", (*past.shape, context.shape[1])),
+        held(arrays, "block.mask", "?", past.shape),
+        held(arrays, "block.time", "f8", (len(node),), high=newest, rising=True),
+    ]
 
 
 def _joined(blocks: list[Window]) -> Window:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,11 +10,14 @@ import numpy as np
 import torch
 
 from sdgad.events.clock import Clock
+from sdgad.events.held import ANY, held
 from sdgad.history.index import HistoryIndex
 from sdgad.history.positions import Ties
 from sdgad.history.retention import Lives, Retention
 
 Array = np.ndarray[Any, Any]
+SQUASHED = 2000.0  # features are logarithms of what may be as large as a float64 can be
+FURTHEST = 2.0**62  # times beyond it have differences that no int64 holds
 
 
 @dataclass(frozen=True)
@@ -149,5 +153,8 @@ class EventLog:
         return {"log.src": self.src, "log.dst": self.dst, "log.t": self.t, "log.msg": self.msg}
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, Array]) -> EventLog:
-        return cls(arrays["log.src"], arrays["log.dst"], arrays["log.t"], arrays["log.msg"])
+    def from_arrays(cls, arrays: Mapping[str, Array], width: int) -> EventLog:
+        """The inverse of `arrays`, of events with so many features; a ValueError where they cannot be a log."""
+        t = held(arrays, "log.t", "i8 f8", (ANY,), low=-FURTHEST, high=FURTHEST, rising=True)
+        src, dst = (held(arrays, f"log.{name}", "i8", (len(t),), low=0) for name in ("src", "dst"))
+        return cls(src, dst, t, held(arrays, "log.msg", "f4", (len(t), width), low=-SQUASHED, high=SQUASHED))

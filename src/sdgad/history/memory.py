@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from sdgad.events.held import ANY, held
 from sdgad.history.blocks import BlockState
 from sdgad.history.needs import Needs
 from sdgad.history.state import Array
@@ -17,6 +19,8 @@ from sdgad.history.window import Memory, Window
 Rule = Callable[
     [Window], Tensor
 ]  # events with their memory → the rows of their endpoints after them, [B, 2, R]
+
+MOST = 1e18  # of what is remembered, in a file
 
 
 class NodeMemory(BlockState):
@@ -104,9 +108,10 @@ class NodeMemory(BlockState):
         return {"row": self._row[:-1].cpu().numpy().copy(), "time": self._time[:-1].cpu().numpy().copy()}
 
     def set_table(self, table: Mapping[str, Array]) -> None:
-        row, time = table["row"], table["time"]
-        if row.ndim != 2 or row.shape[1] != self._needs.memory or len(time) != len(row):
-            raise ValueError("the memory is not of the expected width")
+        row = held(table, "row", "f4", (ANY, self._needs.memory), low=-MOST, high=MOST)
+        time = held(table, "time", "f8", row.shape[:1], special=True)
+        if set(table) != {"row", "time"} or np.isinf(time).any():
+            raise ValueError("the memory does not tell when it was written")
         self._row, self._time = torch.zeros(1, row.shape[1]), torch.full((1,), torch.nan, dtype=torch.float64)
         self._row = torch.cat([torch.from_numpy(row), self._row]).to(self._device)
         self._time = torch.cat([torch.from_numpy(time), self._time]).to(self._device)

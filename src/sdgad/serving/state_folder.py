@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import time
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from sdgad.atomic import need_outside_models
 from sdgad.detectors.live import LiveScorer
 from sdgad.durable import folder_to_disk
 from sdgad.errors import InputError, ModelFolderError
@@ -49,6 +51,7 @@ class StateFolder:
     def __enter__(self) -> Self:
         if (self._folder / "config.json").exists():
             raise InputError(f"{self._folder} is a model folder; the state needs one of its own.")
+        need_outside_models(self._folder)
         try:
             self._folder.mkdir(exist_ok=True)
             self._lock = os.open(self._folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
@@ -71,7 +74,10 @@ class StateFolder:
     def _clean(self) -> None:
         """No snapshot stays whose process was killed, or that nobody acknowledged."""
         for torn in self._folder.glob(f".{self.path.name}.*"):
-            torn.unlink(missing_ok=True)
+            if torn.is_dir():
+                shutil.rmtree(torn, ignore_errors=True)
+            else:
+                torn.unlink(missing_ok=True)
 
     def resume(self) -> Consumed:
         """Put the live history where the last snapshot was taken, if there is one, and say how far that is."""

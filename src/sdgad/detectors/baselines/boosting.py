@@ -90,4 +90,4 @@ class Boosting(TableDetector):
         return self._trees.arrays()
 
     def _restore(self, weights: dict[str, Array], calibration: dict[str, Any]) -> None:  # noqa: ARG002
-        self._trees = BoostedTrees.from_arrays(weights)
+        self._trees = BoostedTrees.from_arrays(weights).need_for(self.table.width)

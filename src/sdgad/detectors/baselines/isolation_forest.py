@@ -60,4 +60,5 @@ class IsolationForestDetector(TableDetector):
         return self._trees.arrays()
 
     def _restore(self, weights: dict[str, Array], calibration: dict[str, Any]) -> None:  # noqa: ARG002
-        self._trees = IsolationTrees.from_arrays(weights)
+        columns = self.table.for_densities(self.table.nothing).shape[1]
+        self._trees = IsolationTrees.from_arrays(weights).need_for(columns)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from sdgad.configuration import option
 from sdgad.detectors.base import Detector
-from sdgad.detectors.baselines.midas_state import Counts, FilteredCounts
+from sdgad.detectors.baselines.midas_state import Counts, FilteredCounts, MidasState
 from sdgad.detectors.baselines.sketches import EDGE, EDGE_AND_ENDS, Places
 from sdgad.detectors.config import DetectorConfig
 from sdgad.detectors.own_state import OwnState
@@ -89,6 +89,11 @@ class Midas(Detector):
 
     def _restore(self, weights: dict[str, Array], calibration: dict[str, Any]) -> None:
         """There is nothing to restore but the state."""
+
+    def _need_consistent(self) -> None:
+        assert isinstance(self._state, MidasState)
+        if self._state.ended > len(self._archive):
+            raise ValueError("more ticks have ended than there were events")
 
 
 @detectors.register("midas")

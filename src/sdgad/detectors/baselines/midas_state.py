@@ -11,12 +11,15 @@ import numpy as np
 from sdgad.detectors.baselines.midas_kernel import Kernel, count_events, filter_events, run
 from sdgad.detectors.baselines.sketches import Places
 from sdgad.detectors.own_state import OwnState
+from sdgad.events.held import held
 from sdgad.history.state import Array, FewValues
 from sdgad.history.window import Window
 
 CHUNK = 1 << 14  # events whose places are held at a time
 REACH = 1 << 12  # powers of the decay that are kept
 PREFIX = "midas."
+
+MOST, MOST_TICKS = 1e100, 2.0**53  # of what is in a file
 
 FAINT = 1e-30  # stands for a raw score of 0; far below any other
 HALF = 1000.0  # the raw score that becomes 0.5
@@ -49,7 +52,10 @@ class MidasState(FewValues[Window], OwnState):
         self._tick, self._places = tick, places
         self._options: list[Any] = [np.cumprod([1.0] + [decay] * REACH), places.sketches, places.rows]
         self._cells: dict[str, Array] = {
-            name: np.full(len(places), first) for name, first in self.firsts.items()
+            name: np.full(len(places), first)
+            if first
+            else np.zeros(len(places))  # zeros take no room until they are used
+            for name, first in self.firsts.items()
         }
         self._cells["seen"] = np.zeros(len(places), np.int64)
         self._cells["clock"] = np.array([1.0, 0.0, 1.0])
@@ -85,14 +91,21 @@ class MidasState(FewValues[Window], OwnState):
     def load(self, arrays: Mapping[str, Array]) -> None:
         cells = {}
         for name, mine in self._cells.items():
-            cells[name] = np.array(arrays[PREFIX + name], mine.dtype)
-            if cells[name].shape != mine.shape:
-                raise ValueError(f"{PREFIX}{name} has shape {cells[name].shape} instead of {mine.shape}.")
-        if (
-            not 0 <= cells["seen"].min() <= cells["seen"].max() <= cells["clock"][1]
-        ):  # they are used as numbers of places
+            found = held(arrays, PREFIX + name, mine.dtype.str, mine.shape, low=0, high=MOST)
+            cells[name] = np.array(found, mine.dtype)
+        t, ended, growth = cells["clock"].tolist()
+        if not (1 <= t <= MOST_TICKS and 0 <= ended < t and growth >= 1 and t % 1 == ended % 1 == 0):
+            raise ValueError(f"{PREFIX}clock tells no time.")
+        if cells["seen"].max() > ended:  # they are used as numbers of places
             raise ValueError(f"{PREFIX}seen counts ticks that have not ended.")
+        if "grown" in cells and not 1 <= cells["grown"].min() <= cells["grown"].max() <= growth:
+            raise ValueError(f"{PREFIX}grown is beyond the growth so far.")
         self._cells = cells
+
+    @property
+    def ended(self) -> int:
+        """Ticks that have ended, each after some event."""
+        return int(self._cells["clock"][1])
 
 
 class Counts(MidasState):

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from sdgad.configuration import option
 from sdgad.detectors.base import WindowDetector
-from sdgad.detectors.config import DetectorConfig
+from sdgad.detectors.config import MOST_HISTORY, DetectorConfig
 from sdgad.detectors.event_table import EventTable, Table
 from sdgad.errors import InputError
 from sdgad.history.window import Window
@@ -25,8 +25,8 @@ class TableConfig(DetectorConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.history < 1:
-            raise InputError(f"Option history={self.history} must be at least 1.")
+        if not 1 <= self.history <= MOST_HISTORY:
+            raise InputError(f"Option history={self.history} must be at least 1 and at most {MOST_HISTORY}.")
 
 
 class TableDetector(WindowDetector):

@@ -17,6 +17,7 @@ from sdgad.detectors.explaining.paths import Paths, leaf_counts
 from sdgad.detectors.explaining.tails import Tails
 from sdgad.detectors.explaining.traits import Trait, traits_of
 from sdgad.detectors.trees import BoostedTrees
+from sdgad.events.held import held
 from sdgad.events.stream import Array
 from sdgad.history.habit_words import Ends
 
@@ -140,6 +141,10 @@ class Explainer:
         )
         if "value" not in arrays or len(arrays["value"]) != len(traits_of(columns, ends)) or not alike:
             return None
+        for name, (trees, _) in say.items():
+            held(counts, name, "i4", trees.value.shape, low=0)
+        if arrays.keys() - {LEAVES + name for name in counts} != {"value", "nats", "excess"}:
+            raise ValueError("what explains is not described as such")
         return cls(columns, ends, Tails.from_arrays(arrays), counts, say)
 
 

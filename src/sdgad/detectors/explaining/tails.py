@@ -8,10 +8,12 @@ from typing import Self
 
 import numpy as np
 
+from sdgad.events.held import ANY, held
 from sdgad.events.stream import Array
 
 KNOTS = 32
 TAIL_SHARE, FEWEST_IN_TAIL = 0.01, 10
+LEAST, MOST_NATS = 1e-30, 1e3  # of what is in a file
 LEAST_EXCESS = 0.05  # spreads
 HEAVINESS = (
     3.0  # nats grow as 3 · log beyond the sample: a few thousand events do not know of one in a billion
@@ -59,4 +61,9 @@ class Tails:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Array]) -> Self:
-        return cls(arrays["value"], arrays["nats"], arrays["excess"])
+        """The inverse of `arrays`; a ValueError where they are no tails."""
+        value = held(arrays, "value", "f4", (ANY, ANY), rising=True)
+        nats = held(arrays, "nats", "f4", value.shape, low=0, high=MOST_NATS, rising=True)
+        if not value.shape[1]:
+            raise ValueError("tails have no knots")
+        return cls(value, nats, held(arrays, "excess", "f4", value.shape[:1], low=LEAST))

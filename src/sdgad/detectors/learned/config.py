@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Self
 import torch
 
 from sdgad.configuration import build, option, unknown_option
-from sdgad.detectors.config import DetectorConfig
+from sdgad.detectors.config import MOST_HISTORY, DetectorConfig
 from sdgad.detectors.precision import Precision
 from sdgad.encoders.base import EncoderConfig, encoders
 from sdgad.errors import InputError
@@ -78,7 +78,8 @@ class LearnedConfig(DetectorConfig):
     paper: ClassVar[Mapping[str, Any]] = {}  # preset="paper"
     paper_by_dataset: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     ranges: ClassVar[Ranges] = (
-        (("history", "hidden", "bins", "epochs", "patience", "batch"), 1, math.inf),
+        (("history",), 1, MOST_HISTORY),
+        (("hidden", "bins", "epochs", "patience", "batch"), 1, math.inf),
         (("weight_decay",), 0, math.inf),
         (("learning_rate",), TINY, math.inf),
         (("head_dropout", "average"), 0, 1 - TINY),

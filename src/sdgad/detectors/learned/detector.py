@@ -7,7 +7,7 @@ import threading
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, ClassVar
 
 import torch
@@ -31,6 +31,7 @@ from sdgad.detectors.step import Schedule, Step
 from sdgad.detectors.task import FitScores, Task
 from sdgad.detectors.training import train
 from sdgad.encoders.dropout import drawing_from
+from sdgad.events.held import held
 from sdgad.events.stream import Array
 from sdgad.history.memory import NodeMemory
 from sdgad.history.needs import Needs
@@ -39,6 +40,10 @@ from sdgad.history.window import Window, WindowShape
 STARTING = threading.Lock()
 DRAWS = 0x9E3779B9  # so that what training draws has nothing to do with the first weights, which the same seed gives
 FEWEST_ROWS, MOST_ROWS = 64, 1 << 15  # events of a Window, when scoring
+BOUNDS = {
+    "low": -1e9,
+    "high": 1e9,
+}  # of weights: larger ones leave no number finite. A module may name others in `bounds`
 SCALE_SAMPLE = 20_000  # training and validation events, without their labels, for bin edges and whitening
 
 
@@ -234,6 +239,22 @@ class LearnedDetector(Detector):
         return self._model
 
     # ------------------------------------------------------------------ files
+    def _need_weights(self, weights: dict[str, Array], shape: WindowShape) -> None:
+        """The network that the options describe has weights of these names, kinds and sizes; seen before room is made for it."""
+        try:
+            with torch.device("meta"):
+                model = self._make_model(shape)
+        except (RuntimeError, NotImplementedError):  # not every flow can be drawn up without being built
+            model = self._make_model(shape)
+        wanted = model.state_dict()
+        if wanted.keys() != weights.keys():
+            raise ValueError(f"the network has other parts: {sorted(wanted.keys() ^ weights.keys())[0]}")
+        for name, tensor in wanted.items():
+            kind = str(torch.empty(0, dtype=tensor.dtype).numpy().dtype.str)
+            owner, _, part = name.rpartition(".")
+            bounds = getattr(model.get_submodule(owner), "bounds", {}).get(part, BOUNDS)
+            held(weights, name, kind, tuple(tensor.shape), **bounds)
+
     def _weights(self) -> dict[str, Array]:
         return {name: value.detach().cpu().numpy() for name, value in self._model.state_dict().items()}
 
@@ -241,6 +262,10 @@ class LearnedDetector(Detector):
         return {"shape": asdict(self._model.event.encoder.shape)}
 
     def _restore(self, weights: dict[str, Array], calibration: dict[str, Any]) -> None:
-        self._model = self._make_model(WindowShape(**calibration["shape"]))
+        shape, own = WindowShape(**calibration["shape"]), self.window_shape
+        if shape != (own if "phases" in calibration["shape"] else replace(own, phases=0)):
+            raise ValueError("the network was made for other events")
+        self._need_weights(weights, shape)
+        self._model = self._make_model(shape)
         self._model.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
         self._model.to(choose_device(self.config.device)).eval()

@@ -10,7 +10,7 @@ from sdgad.detectors.own_state import OwnState
 from sdgad.history.memory import NodeMemory, Rule
 from sdgad.history.needs import Needs
 from sdgad.history.state import Array
-from sdgad.history.window import Window
+from sdgad.history.window import Window, WindowShape
 
 
 class MemoryState(NodeMemory, OwnState):
@@ -21,6 +21,9 @@ class MemoryState(NodeMemory, OwnState):
     ) -> None:
         super().__init__(needs, rule, device)
         self._score = score
+
+    def need_fit(self, nodes: int, shape: WindowShape) -> None:
+        self.need_block_of(nodes, shape)
 
     def score(self, window: Window) -> Array:
         self.move_on(window)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -17,6 +18,7 @@ class Standardise(nn.Module):
 
     mean: Tensor
     scale: Tensor
+    bounds: ClassVar[dict[str, dict[str, Any]]] = {"scale": {"low": 1e-9, "high": 1e9}}
 
     def __init__(self, width: int) -> None:
         super().__init__()

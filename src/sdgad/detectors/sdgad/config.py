@@ -86,7 +86,8 @@ class SDGADConfig(LearnedConfig):
     paper_by_dataset: ClassVar[Mapping[str, Mapping[str, Any]]] = PAPER_BY_DATASET
     ranges: ClassVar[Ranges] = (
         *LearnedConfig.ranges,
-        (("transforms", "trees"), 1, math.inf),
+        (("transforms",), 1, 1000),
+        (("trees",), 1, math.inf),
         (("projection",), 2, math.inf),  # a coupling block splits it
         (("margin", "tau", "lambda_boundary", "lambda_restriction", "lambda_known"), 0, math.inf),
         (("r_max",), TINY, math.inf),

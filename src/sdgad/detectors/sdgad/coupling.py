@@ -51,7 +51,7 @@ class Coupling(nn.Module):
         super().__init__()
         even = torch.arange(width) % 2 == 0
         self.register_buffer("mask", even if first else ~even)  # who is kept; for the folder alone
-        kept = int(self.mask.sum())
+        kept = (width + first) // 2
         self.hyper = nn.Sequential(
             ExactLinear(kept, width), nn.ReLU(), ExactLinear(width, width), nn.ReLU(),
             ExactLinear(width, 2 * (width - kept)),

@@ -22,7 +22,7 @@ from sdgad.detectors.learned.selection import Validation
 from sdgad.detectors.own_state import OwnState
 from sdgad.detectors.pseudo import FEW_LABELS
 from sdgad.detectors.registry import detectors
-from sdgad.detectors.sdgad.config import SDGADConfig
+from sdgad.detectors.sdgad.config import NETWORK, SDGADConfig
 from sdgad.detectors.sdgad.evidence.base import Group, Lesson
 from sdgad.detectors.sdgad.evidence.boosted_kind import BoostedKind
 from sdgad.detectors.sdgad.evidence.join import Weights, by_rule, chosen, joined
@@ -32,6 +32,7 @@ from sdgad.detectors.sdgad.local_state import LocalState
 from sdgad.detectors.sdgad.model import Evidence, Join, SDGADModel
 from sdgad.detectors.sdgad.selection import JOINS, UNLABELLED, Selection
 from sdgad.detectors.task import FitScores, Task
+from sdgad.events.held import ANY, held, number, texts
 from sdgad.events.stream import Array
 from sdgad.history.needs import Needs
 from sdgad.history.window import Window, WindowShape
@@ -40,6 +41,7 @@ from sdgad.metrics import best_f1_threshold, mixture
 F1_SLACK = 0.1  # the boundary finds as much as it can within 10% of the best validation F1
 NARROWEST = 0.02  # ℓ_hi − B, as a share of the size of ℓ
 HIGH = 0.95  # ℓ_hi is this quantile of training normals
+MOST_SAY = 1e6  # of a kind of evidence
 EVIDENCE = "evidence."  # before the names of arrays of kinds of evidence
 
 
@@ -254,19 +256,29 @@ class SDGAD(LearnedDetector):
 
     def _restore(self, weights: dict[str, Array], calibration: dict[str, Any]) -> None:
         evidence = {name: array for name, array in weights.items() if name.startswith(EVIDENCE)}
+        held(
+            weights, "project.weight", "f4", (self.config.projection, ANY)
+        )  # before a density of that width is built
         super()._restore({name: weights[name] for name in weights.keys() - evidence.keys()}, calibration)
         self._join = Join(**calibration["join"])
+        if self._join.lead not in ("odds", "density"):
+            raise ValueError(f"nothing named {self._join.lead!r} can lead")
+        number(self._join.weight, "the weight of the join", low=0, high=MOST_SAY)
         self._score_map = score_from_json(calibration["score"])
         self._panel, self._table, self._recent = None, EventTable(self.window_shape), None
         evidence = {name.removeprefix(EVIDENCE): array for name, array in evidence.items()}
         if "recent.plain" in evidence:
-            try:
-                self._recent = Recent.from_arrays(evidence)
-            except ValueError as problem:
-                raise KeyError(str(problem)) from None
+            self._recent = Recent.from_arrays(evidence)
         if "kinds" in calibration:
-            self._panel = Panel(self._table, calibration["kinds"])
+            self._panel = Panel(self._table, texts(calibration["kinds"], "kinds"))
             self._panel.load(
                 {name: array for name, array in evidence.items() if not name.startswith("recent.")}
             )
-            self._say = {str(name): float(weight) for name, weight in calibration["say"].items()}
+            self._say = {
+                name: number(weight, f"the say of {name!r}", low=0, high=MOST_SAY)
+                for name, weight in calibration["say"].items()
+            }
+            self._panel.need_for(self._say, [*NETWORK[: 1 + (self._model.known is not None)]])
+        local, whole = self.config.local and self._panel is not None, bool(self.config.kinds)
+        if (self._recent is not None) != local or (self._panel is not None) != whole:
+            raise ValueError("what is held of evidence does not go with the options")

@@ -11,7 +11,7 @@ from torch import Tensor
 from sdgad.detectors.own_state import OwnState
 from sdgad.detectors.sdgad.evidence.recent import Recent
 from sdgad.events.stream import Array
-from sdgad.history.window import Window
+from sdgad.history.window import Window, WindowShape
 
 
 class LocalState(OwnState):
@@ -76,6 +76,9 @@ class LocalState(OwnState):
     # ------------------------------------------------------------------ files
     def arrays(self) -> dict[str, Array]:
         return {**self._nats.arrays(), **self._recent.arrays()}
+
+    def need_fit(self, nodes: int, shape: WindowShape) -> None:
+        self._nats.need_fit(nodes, shape)
 
     def load(self, arrays: Mapping[str, Array]) -> None:
         recent = Recent.from_arrays(arrays)

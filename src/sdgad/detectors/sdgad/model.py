@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor
@@ -68,6 +68,9 @@ class SDGADModel(LearnedModel):
     spread: Tensor
     odds_high: Tensor
     odds_spread: Tensor
+    bounds: ClassVar[dict[str, dict[str, Any]]] = {
+        name: {"low": 1e-9, "high": 1e9} for name in ("spread", "odds_spread")
+    }
 
     def __init__(self, config: SDGADConfig, shape: WindowShape) -> None:
         super().__init__()

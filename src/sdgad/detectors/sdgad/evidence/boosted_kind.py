@@ -20,11 +20,16 @@ class BoostedKind(Kind):
         """Which columns led to what they say, an explanation reads off them."""
         return self._trees
 
+    def columns(self, rows: Table) -> Table:
+        """Those that it looks at."""
+        return rows
+
     def raw(self, rows: Table) -> Array:
-        return self._trees.raw_score(rows)
+        return self._trees.raw_score(self.columns(rows))
 
     def arrays(self) -> dict[str, Array]:
         return self._trees.arrays()
 
     def load(self, arrays: Mapping[str, Array]) -> None:
-        self._trees = BoostedTrees.from_arrays(arrays)
+        columns = self.columns(self.table.nothing).shape[1]
+        self._trees = BoostedTrees.from_arrays(arrays).need_for(columns)

@@ -10,8 +10,10 @@ import numpy as np
 from sdgad.detectors.event_table import Table
 from sdgad.detectors.sdgad.evidence.base import Group, Kind, Lesson, kinds
 from sdgad.detectors.sdgad.evidence.normal_scores import NormalScores
+from sdgad.events.held import held
 from sdgad.events.stream import Array
 
+LEAST, MOST = 1e-30, 1e30  # of what is in a file
 LIMIT = 20.0  # standard deviations: one absurd value is not all that counts
 
 
@@ -25,9 +27,13 @@ class Ellipse(Kind):
     _scale: Array
     _whiten: Array
 
+    def source(self, rows: Table) -> Table:
+        """The columns that it looks at."""
+        return self.table.residuals(rows)
+
     def columns(self, rows: Table) -> Array:
-        """Those that it looks at, before they are standardised."""
-        return self.table.residuals(rows).astype(np.float64)
+        """The same as numbers that are standardised next."""
+        return self.source(rows).astype(np.float64)
 
     def fit(self, lesson: Lesson) -> None:
         rows = self.columns(lesson.some_normal)
@@ -50,7 +56,10 @@ class Ellipse(Kind):
         return {"mean": self._mean, "scale": self._scale, "whiten": self._whiten}
 
     def load(self, arrays: Mapping[str, Array]) -> None:
-        self._mean, self._scale, self._whiten = arrays["mean"], arrays["scale"], arrays["whiten"]
+        columns = self.source(self.table.nothing).shape[1]
+        self._mean = held(arrays, "mean", "f8", (columns,), low=-MOST, high=MOST)
+        self._scale = held(arrays, "scale", "f8", (columns,), low=LEAST, high=MOST)
+        self._whiten = held(arrays, "whiten", "f8", (columns, columns), low=-MOST, high=MOST)
 
 
 @kinds.register("ranks")
@@ -60,12 +69,15 @@ class Ranks(Ellipse):
     ridge: ClassVar[float] = 0.1
     _scores: NormalScores
 
+    def source(self, rows: Table) -> Table:
+        return self.table.relations(rows)
+
     def columns(self, rows: Table) -> Array:
-        scores: Array = self._scores(self.table.relations(rows))
+        scores: Array = self._scores(self.source(rows))
         return scores
 
     def fit(self, lesson: Lesson) -> None:
-        self._scores = NormalScores.fit(self.table.relations(lesson.some_normal))
+        self._scores = NormalScores.fit(self.source(lesson.some_normal))
         super().fit(lesson)
 
     def arrays(self) -> dict[str, Array]:
@@ -73,4 +85,4 @@ class Ranks(Ellipse):
 
     def load(self, arrays: Mapping[str, Array]) -> None:
         super().load(arrays)
-        self._scores = NormalScores(arrays["grid"])
+        self._scores = NormalScores.from_arrays(arrays, len(self._mean))

@@ -36,4 +36,5 @@ class Forest(Kind):
         return self._trees.arrays()
 
     def load(self, arrays: Mapping[str, Array]) -> None:
-        self._trees = IsolationTrees.from_arrays(arrays)
+        columns = self.table.residuals(self.table.nothing).shape[1]
+        self._trees = IsolationTrees.from_arrays(arrays).need_for(columns)

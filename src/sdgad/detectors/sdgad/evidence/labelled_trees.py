@@ -11,7 +11,6 @@ from sdgad.detectors.event_table import Table
 from sdgad.detectors.pseudo import FEW_LABELS
 from sdgad.detectors.sdgad.evidence.base import Group, Lesson, kinds
 from sdgad.detectors.sdgad.evidence.boosted_kind import BoostedKind
-from sdgad.events.stream import Array
 
 
 @kinds.register("trees")
@@ -19,13 +18,6 @@ class LabelledTrees(BoostedKind):
     """Log-odds of boosted trees on labels; an unknown one counts as normal."""
 
     group: ClassVar[Group] = "known"
-
-    def columns(self, rows: Table) -> Table:
-        """Those that it looks at."""
-        return rows
-
-    def raw(self, rows: Table) -> Array:
-        return super().raw(self.columns(rows))
 
     def learns(self, lesson: Lesson) -> bool:
         return int(lesson.anomalous.sum()) >= FEW_LABELS

@@ -11,7 +11,10 @@ import numpy as np
 from sdgad.detectors.event_table import Table
 from sdgad.detectors.sdgad.evidence.base import Group, Kind, Lesson, kinds
 from sdgad.detectors.sdgad.evidence.normal_scores import NormalScores
+from sdgad.events.held import held
 from sdgad.events.stream import Array
+
+MOST = 1e30  # of a direction
 
 
 class Likeness(Kind):
@@ -50,7 +53,9 @@ class Likeness(Kind):
         return {"grid": self._scores.grid, "direction": self._direction}
 
     def load(self, arrays: Mapping[str, Array]) -> None:
-        self._scores, self._direction = NormalScores(arrays["grid"]), arrays["direction"]
+        columns = self.columns(self.table.nothing).shape[1]
+        self._scores = NormalScores.from_arrays(arrays, columns)
+        self._direction = held(arrays, "direction", "f8", (columns,), low=-MOST, high=MOST)
 
 
 @kinds.register("like-levels")

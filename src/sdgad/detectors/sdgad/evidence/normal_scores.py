@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Self
 
 import numpy as np
@@ -9,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from sdgad.detectors.event_table import Table
+from sdgad.events.held import held
 from sdgad.events.stream import Array
 
 GRID = 513  # quantiles that a column is ranked by
@@ -31,6 +33,11 @@ class NormalScores:
             ordered[:, end(place).astype(np.int64)].astype(np.float64) for end in (np.floor, np.ceil)
         )
         return cls((low + (high - low) * (place % 1)).astype(np.float32))
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array], columns: int) -> Self:
+        """What was fitted on so many columns."""
+        return cls(held(arrays, "grid", "f4", (columns, GRID), rising=True))
 
     def __call__(self, rows: Table) -> NDArray[np.float64]:
         values = torch.from_numpy(np.ascontiguousarray(rows.T))

@@ -55,6 +55,15 @@ class Panel:
         """−log p among normals."""
         return {name: self.tails[name](value) if name in self.tails else value for name, value in raw.items()}
 
+    def need_for(self, say: Collection[str], network: Collection[str]) -> None:
+        """A ValueError where what has a say is not what there is, kinds of the network included, each in its unit."""
+        others = set(say) - set(self.kinds)
+        absolute = {name for name, kind in self.kinds.items() if kind.absolute}
+        if not say or not set(self.kinds) <= set(say) or not others <= set(network):
+            raise ValueError("what has a say is not the evidence that there is")
+        if set(self.tails) != set(say) - absolute:
+            raise ValueError("a kind of evidence has no unit, or a unit no kind")
+
     # ------------------------------------------------------------------ files
     def arrays(self) -> dict[str, Array]:
         """By names like `kind.forest.value` and `tail.forest.nats`."""
@@ -68,6 +77,8 @@ class Panel:
         for key, array in arrays.items():
             what, owner, name = key.split(".", 2)
             held[what].setdefault(owner, {})[name] = array
+        for owner in held["kind"].keys() - self.kinds.keys():
+            raise ValueError(f"there is no kind of evidence {owner!r}")
         for owner, kind in self.kinds.items():
             kind.load(held["kind"].get(owner, {}))
         self.tails = {owner: Tail.from_arrays(parts) for owner, parts in held["tail"].items()}

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from sdgad.events.held import ANY, held
 from sdgad.events.stream import Array
 
 REACH = 4000  # ordinary events that are looked back on
@@ -19,6 +20,7 @@ ORDINARY = 0.995  # the quantile of validation events from which an event is not
 FEWEST = 100  # ordinary events that say anything
 MOST = 4.0  # times by which nats may grow or shrink
 BLOCKS = 1 << 16  # that late events may belong to; of older ones nothing is known
+MOST_NATS = 1e30  # of an event, in a file
 SERIES = ("ordinary", "waiting", "since", "scales")
 NOTHING: Array = np.empty(0)
 
@@ -119,13 +121,25 @@ class Recent:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Any]) -> Self:
         """The inverse of `arrays`."""
-        plain = np.array(arrays["recent.plain"], np.float64)
-        series = {name: np.array(arrays[f"recent.{name}"], np.float64) for name in SERIES}
+        plain = held(arrays, "recent.plain", "f8", (ANY,), special=True)
         if plain.shape == (4,):  # a folder from when the level was not held
             plain = np.append(plain, MIDDLE_BEFORE)
-        if plain.shape != (5,) or any(array.ndim != 1 for array in series.values()):
+        if plain.shape != (5,):
             raise ValueError("what is recent has not the expected shape")
-        if len(series["since"]) != len(series["scales"]):
-            raise ValueError("blocks of what is recent lack their scales")
         middle, usual, limit, newest, level = plain.tolist()
+        if not (0 < level < 1 and -MOST_NATS <= middle <= usual <= limit <= MOST_NATS and newest < np.inf):
+            raise ValueError("what was usual cannot have been")
+        held_back = {name: held(arrays, f"recent.{name}", "f8", (ANY,)) for name in SERIES}
+        series = {name: np.array(array, np.float64) for name, array in held_back.items()}
+        since = series["since"]
+        held(arrays, "recent.since", "f8", (ANY,), high=newest, rising=True)
+        held(arrays, "recent.scales", "f8", since.shape, low=1 / MOST, high=MOST)
+        for name in ("ordinary", "waiting"):
+            held(arrays, f"recent.{name}", "f8", (ANY,), low=-MOST_NATS, high=MOST_NATS)
+        if (
+            len(series["ordinary"]) > REACH
+            or len(since) > BLOCKS
+            or (len(series["waiting"]) and not len(since))
+        ):
+            raise ValueError("more is held of what is recent than can be")
         return cls(Ruler(level, middle, usual, limit), newest=newest, **series)

@@ -8,11 +8,13 @@ from typing import Self
 
 import numpy as np
 
+from sdgad.events.held import ANY, held
 from sdgad.events.stream import Array
 
 KNOTS = 64
 TAIL_SHARE, FEWEST_IN_TAIL = 0.01, 10
 LEAST_SLOPE = 1e-3  # nats per spread, below all normals
+MOST, MOST_NATS = 1e30, 1e3  # of what is in a file
 LEAST_EXCESS = 1e-3  # spreads
 
 
@@ -55,5 +57,10 @@ class Tail:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Array]) -> Self:
-        below, above = arrays["slope"].tolist()
-        return cls(arrays["value"], arrays["nats"], above, below)
+        """The inverse of `arrays`; a ValueError where they are no tail."""
+        below, above = held(arrays, "slope", "f8", (2,), low=0, high=MOST).tolist()
+        value = held(arrays, "value", "f8", (ANY,), low=-MOST, high=MOST, rising=True)
+        nats = held(arrays, "nats", "f8", value.shape, low=0, high=MOST_NATS, rising=True)
+        if not len(value) or set(arrays) != {"slope", "value", "nats"}:
+            raise ValueError("a unit of evidence is not described as one")
+        return cls(value, nats, above, below)
