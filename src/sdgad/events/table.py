@@ -17,7 +17,7 @@ import pyarrow.csv
 import pyarrow.json
 import pyarrow.parquet
 
-from sdgad.errors import InputError
+from sdgad.errors import InputError, NoEventsError
 from sdgad.events.arrays import build_table, mapping_table, temporal_data_table
 from sdgad.events.column import UNTYPED
 from sdgad.events.layouts import spread
@@ -108,7 +108,7 @@ def _read_file(source: str | os.PathLike[str]) -> pa.Table:
     read = READERS[file_format(path)]
     try:
         if path.stat().st_size == 0:
-            raise InputError(f"{path} is empty.")
+            raise NoEventsError(f"{path} is empty.")
         return read(path)
     except UnicodeDecodeError:
         raise _not_utf8(path) from None
@@ -164,7 +164,7 @@ def _read_separated(path: Path, delimiter: str) -> pa.Table:
         except csv.Error as error:
             raise InputError(f"{path} is not readable as CSV: {error}.") from None
     if header is None:
-        raise InputError(f"{path} is empty.")
+        raise NoEventsError(f"{path} is empty.")
     names = spread(header, len(row) if row else len(header))
     skip = {"skip_rows": lines, "column_names": names} if names else {}
     text = {name: pa.string() for name in names or header}
@@ -241,7 +241,7 @@ def _read_json_slowly(path: Path) -> pa.Table:
                 )
             rows.append(row)
     if not rows:
-        raise InputError(f"{path} is empty.")
+        raise NoEventsError(f"{path} is empty.")
     return rows_to_table(rows)
 
 
