@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from sdgad.cli.manner import Quiet, Verbose
 from sdgad.cli.naming import naming
 from sdgad.cli.opening import open_events, open_model
-from sdgad.cli.options import Events, Model, Threads
+from sdgad.cli.options import AllowEmpty, Events, Model, Threads
+from sdgad.errors import NoEventsError
 
 
 def update(
     model: Model,
     events: Events,
+    *,
+    allow_empty: AllowEmpty = False,
     threads: Threads = None,  # noqa: ARG001
+    quiet: Quiet = False,  # noqa: ARG001
+    verbose: Verbose = False,  # noqa: ARG001
 ) -> None:
     """Move a model's history forward.
 
@@ -24,7 +30,13 @@ def update(
     """
     detector = open_model(model)
     before, _ = detector.history_size
-    _, stream = open_events(events, detector)
+    try:
+        _, stream = open_events(events, detector)
+    except NoEventsError:
+        if not allow_empty:
+            raise
+        print(f"{model}: {events} holds no events, so the history stays as it is.")
+        return
     with naming(events):
         detector.update(stream)
     detector.save(model)
