@@ -102,7 +102,9 @@ def test_files_bring_back_what_is_recent_and_refuse_what_is_not(fitted: Recent) 
 # ---------------------------------------------------------------------- a fit on a few events
 def young(count: int = 10) -> Recent:
     few = VALIDATION[:count]
-    return Recent.start(few).after(few, at(count))[1]
+    measured, recent = Recent.start(few).after_validation(few, at(count))
+    assert np.array_equal(measured, few)
+    return recent
 
 
 def growing(count: int) -> np.ndarray:

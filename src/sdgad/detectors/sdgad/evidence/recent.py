@@ -89,8 +89,22 @@ class Recent:
     def start(cls, nats: Array) -> Self:
         """Before the first validation event: the normal ones, of which these are, are all that is known of what is usual."""
         ruler = Ruler.fit(nats)
-        ordinary = nats[nats <= ruler.limit][:REACH]  # a young one begins with all that there is
+        ordinary = nats[nats <= ruler.limit][:REACH]
         return cls(ruler, ordinary, NOTHING, -np.inf, NOTHING, NOTHING)
+
+    def after_validation(self, nats: Array, seconds: Array) -> tuple[Array, Recent]:
+        """Nats of validation events, as they are measured, and what is recent after them. By a young ruler, which rests on hardly
+        anything but these very events, they are measured as they are."""
+        if not self.ruler.young:
+            return self.after(nats, seconds)
+        recent = replace(
+            self,
+            ordinary=self.ordinary[-YOUNG_REACH:],
+            newest=float(seconds[-1]),
+            since=seconds[:1].astype(np.float64),
+            scales=np.ones(1),
+        )
+        return nats.copy(), recent
 
     def after(self, nats: Array, seconds: Array) -> tuple[Array, Recent]:
         """Nats of events that come next, at these times, as they are measured; and what is recent after them."""
