@@ -11,6 +11,10 @@ class InputError(SdgadError, ValueError):
     """The events, labels or options that were given cannot be used."""
 
 
+class NoEventsError(InputError):
+    """A file or table without a single event, which a nightly job may expect."""
+
+
 class ModelFolderError(SdgadError):
     """A model folder is missing, truncated, altered, from a newer format, or holds something that it must not."""
 

@@ -78,7 +78,7 @@ def test_the_command_prints_a_table_and_where_to_look(
         return run_demo(out, **options, options={"epochs": 1, "history": 3, "width": 8})
 
     monkeypatch.setattr("sdgad.experiments.demo.run_demo", small)
-    done = sdgad("demo", "--out", tmp_path / "d", "--events", "600")
+    done = sdgad("demo", "--out", tmp_path / "d", "--events", "600", "--quiet")
     assert (done.code, done.err) == (0, "")
     metrics = json.loads((tmp_path / "d" / "metrics.json").read_text())
     assert f"{metrics['test']['auroc']:.4f}" in done.out

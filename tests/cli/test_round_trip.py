@@ -83,7 +83,7 @@ def test_a_csv_file_with_odd_names_goes_all_the_way(sdgad: Command, odd: Path) -
 
 def test_a_parquet_file_goes_all_the_way_with_sdgad(sdgad: Command, files: Path, tmp_path: Path) -> None:
     model, scores = tmp_path / "m", tmp_path / "s.parquet"
-    fitted = sdgad("fit", files / "past.parquet", "-o", model, "--json", *SMALL)
+    fitted = sdgad("fit", files / "past.parquet", "-o", model, "--json", "--quiet", *SMALL)
     assert (fitted.code, fitted.err) == (0, "")
     summary = json.loads(fitted.out)
     assert summary["train"]["events"] + summary["validation"]["events"] == 450

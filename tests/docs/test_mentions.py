@@ -57,13 +57,15 @@ def check_command(text: str) -> None:
         name = "fit"
     assert name in OPTIONS, f"there is no command {name!r}"
     for word in words:
+        if word == "-":  # stdout, in place of a file
+            continue
         option = word.partition("=")[0]
         assert not option.startswith("-") or option in OPTIONS[name], f"{name!r} has no option {option!r}"
 
 
 def check_option(text: str) -> None:
     """`--labels few-shot --k 3`: some command has all of these."""
-    named = {word.partition("=")[0] for word in text.split() if word.startswith("-")}
+    named = {word.partition("=")[0] for word in text.split() if re.match(r"-.", word)}
     assert any(named <= known for known in OPTIONS.values()), f"no command has {sorted(named)}"
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from sdgad.cli.manner import Quiet, Verbose, watched
 from sdgad.cli.notes import tell
 from sdgad.cli.options import Json, Threads
 from sdgad.cli.places import need_place_for_demo
@@ -34,6 +34,8 @@ def demo(
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of everything random.")] = 0,
     threads: Threads = None,  # noqa: ARG001
     json: Json = False,
+    quiet: Quiet = False,  # noqa: ARG001
+    verbose: Verbose = False,  # noqa: ARG001
 ) -> None:
     """Simulate payments, find the planted anomalies, write a report.
 
@@ -65,7 +67,7 @@ def demo(
         seed=seed,
         command=shlex.join(command),
         tell=tell,
-        progress=sys.stderr.isatty(),
+        progress=watched(),
     )
     if json:
         print_json(result)

@@ -6,11 +6,12 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sdgad.cli.manner import Quiet, Verbose
 from sdgad.cli.naming import naming
 from sdgad.cli.opening import open_events, open_model
-from sdgad.cli.options import Events, Json, Model, Threads
+from sdgad.cli.options import AllowEmpty, Events, Json, Model, Threads
 from sdgad.cli.printing import print_facts, print_json, print_table, shown, threshold_text
-from sdgad.errors import InputError
+from sdgad.errors import InputError, NoEventsError
 
 if TYPE_CHECKING:
     from sdgad.events.stream import EventStream
@@ -22,8 +23,12 @@ logger = logging.getLogger("sdgad.cli")
 def evaluate(
     model: Model,
     events: Events,
+    *,
+    allow_empty: AllowEmpty = False,
     threads: Threads = None,  # noqa: ARG001
     json: Json = False,
+    quiet: Quiet = False,  # noqa: ARG001
+    verbose: Verbose = False,  # noqa: ARG001
 ) -> None:
     """Compare scores with labels.
 
@@ -37,7 +42,16 @@ def evaluate(
     from sdgad.metrics import evaluate as measure
 
     detector = open_model(model)
-    _, stream = open_events(events, detector)
+    try:
+        _, stream = open_events(events, detector, labels_needed=True)
+    except NoEventsError:
+        if not allow_empty:
+            raise
+        if json:
+            print_json(measure([], [], detector.threshold_))
+        else:
+            print(f"{events} holds no events, so there is nothing to evaluate.")
+        return
     _need_labels(stream, events, detector.columns.label)
     with naming(events):
         scored = scored_events(stream, detector.decision_function(stream), detector)

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sdgad.cli.manner import Quiet, Verbose
 from sdgad.cli.naming import naming
 from sdgad.cli.opening import open_events, open_model
-from sdgad.cli.options import Events, Json, Model, Threads
+from sdgad.cli.options import AllowEmpty, Events, Json, Model, Threads
 from sdgad.cli.printing import print_json, threshold_text
+from sdgad.errors import NoEventsError
 
 if TYPE_CHECKING:
     from sdgad.detectors.explaining.explanation import Explanation
@@ -30,8 +32,12 @@ def explain(
     top: Annotated[
         int, typer.Option(metavar="N", min=1, help="So many events, the highest scores first.")
     ] = 20,
+    *,
+    allow_empty: AllowEmpty = False,
     threads: Threads = None,  # noqa: ARG001
     json: Json = False,
+    quiet: Quiet = False,  # noqa: ARG001
+    verbose: Verbose = False,  # noqa: ARG001
 ) -> None:
     """Say why events have their scores.
 
@@ -44,13 +50,23 @@ def explain(
     """
     import numpy as np
 
+    from sdgad.experiments.identifiers import identifiers
     from sdgad.experiments.scored_events import scored_events
 
     detector = open_model(model)
-    _, stream = open_events(events, detector)
+    try:
+        table, stream = open_events(events, detector)
+    except NoEventsError:
+        if not allow_empty:
+            raise
+        if json:
+            print_json({"model": str(model), "threshold": detector.threshold_, "events": []})
+        else:
+            print(f"{events} holds no events, so there is nothing to explain.")
+        return
     with naming(events):
         found = detector.findings(stream)
-        scored = scored_events(stream, found.scores, detector)
+        scored = scored_events(stream, found.scores, detector, ids=identifiers(table, stream))
     rows = scored.top(top).tolist()
     kept = np.flatnonzero(~np.isnan(found.scores))
     explanations = found.explanations(kept[rows])
@@ -66,6 +82,7 @@ def explain(
 def _document(scored: ScoredStream, row: int, explanation: Explanation) -> dict[str, Any]:
     return {
         "row": _number(scored, row),
+        **({"ids": {name: column[row] for name, column in scored.ids.items()}} if scored.ids else {}),
         "source": scored.source[row],
         "destination": scored.destination[row],
         "time": scored.moment(row),
@@ -77,8 +94,10 @@ def _document(scored: ScoredStream, row: int, explanation: Explanation) -> dict[
 def _print(events: Path, scored: ScoredStream, rows: list[int], explanations: list[Explanation]) -> None:
     for row, explanation in zip(rows, explanations, strict=True):
         verdict = "anomalous" if scored.score[row] >= scored.threshold else "below the threshold"
+        ids = ", ".join(f"{name} {column[row]}" for name, column in scored.ids.items())
         print(
-            f"row {_number(scored, row):,}: {scored.source[row]} → {scored.destination[row]}, {scored.moment(row)}"
+            f"row {_number(scored, row):,}{f' ({ids})' if ids else ''}: "
+            f"{scored.source[row]} → {scored.destination[row]}, {scored.moment(row)}"
         )
         print(f"  score {explanation.score:.6g}, p-value {explanation.p_value:.2g}: {verdict}")
         print(f"  {explanation}")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from dataclasses import fields
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 
 from sdgad.cli import options
+from sdgad.cli.manner import Quiet, Verbose, watched
 from sdgad.cli.naming import naming
 from sdgad.cli.places import need_place_for_model
 from sdgad.cli.printing import counted, duration, print_facts, print_json, threshold_text
@@ -47,17 +47,20 @@ def fit(
     config: options.Config = None,
     assignments: options.Set = None,
     json: options.Json = False,
+    quiet: Quiet = False,  # noqa: ARG001
+    verbose: Verbose = False,  # noqa: ARG001
 ) -> None:
     """Learn from events and write a model.
 
     It learns from all labels, a few or none. Columns with common names are found; others are named by
     options. The model keeps the names, so that no later command needs them. Ctrl-C ends the training early
-    and keeps the best state so far.
+    and keeps the best state so far; a second one, or SIGTERM, ends the command without a model.
 
     \b
     sdgad fit events.csv -o model
     sdgad fit payments.csv -o model --src payer --dst payee --time when \\
         --label is_fraud --features amount,currency
+    sdgad fit payments.csv -o model --features all
     sdgad fit events.parquet -o model --labels few-shot --k 3 --set history=10
     """
     need_place_for_model(output)
@@ -80,7 +83,7 @@ def fit(
         held_out = held_out.with_labels("none")
     start = perf_counter()
     with naming(events if val is None else f"{events} and {val}"):
-        model.fit(train, held_out, epochs=passes, progress=sys.stderr.isatty())
+        model.fit(train, held_out, epochs=passes, progress=watched())
     seconds = perf_counter() - start
     model.save(output)
     summary = _summary(model, output, supervision, train, seconds)
@@ -142,6 +145,7 @@ def _summary(
     import numpy as np
 
     from sdgad.detectors.card import feature_text
+    from sdgad.detectors.trust import trust_lines
 
     return {
         "model": str(folder),
@@ -156,6 +160,7 @@ def _summary(
         "validation": validation_figures(model),
         "threshold": model.threshold_,
         "threshold_rule": model.threshold_rule_,
+        "doubts": trust_lines(model),
         "interrupted": model.record_.interrupted,
         "seconds": round(seconds, 3),
     }

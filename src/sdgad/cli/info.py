@@ -38,6 +38,7 @@ def info(model: Model, json: Json = False) -> None:
 def describe(detector: Detector, folder: Path) -> dict[str, Any]:
     """All that `info` says, as JSON can hold it."""
     from sdgad.detectors.folder import can_undo
+    from sdgad.detectors.trust import trust_lines
 
     events, nodes = detector.history_size
     return {
@@ -60,6 +61,7 @@ def describe(detector: Detector, folder: Path) -> dict[str, Any]:
         "threshold": detector.threshold_,
         "threshold_rule": detector.threshold_rule_,
         "validation": validation_figures(detector),
+        "doubts": trust_lines(detector),
     }
 
 
@@ -84,6 +86,7 @@ def _facts(document: dict[str, Any], detector: Detector) -> list[tuple[str, str]
         ("validation", counted(found)),
         *(("", line) for line in quality_lines(found, document["model"], document["threshold_rule"])),
         ("threshold", f"{threshold_text(document['threshold'])} (rule: {document['threshold_rule']})"),
+        *(("doubt", line) for line in document["doubts"]),
     ]  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+import signal
 import sys
 import warnings
 from collections.abc import Sequence
@@ -18,7 +18,9 @@ from sdgad.cli.explain import explain
 from sdgad.cli.fit import fit
 from sdgad.cli.info import info
 from sdgad.cli.inject import inject
+from sdgad.cli.interruption import INTERRUPTED, TERMINATED, Interruptions, Terminated
 from sdgad.cli.listing import listing
+from sdgad.cli.manner import begin_plainly
 from sdgad.cli.notes import Notes
 from sdgad.cli.report import report
 from sdgad.cli.score import score
@@ -28,7 +30,7 @@ from sdgad.cli.threshold import threshold
 from sdgad.cli.update import update
 from sdgad.errors import SdgadError
 
-FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+FAILED, BAD_INPUT = 1, 2
 
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 """What typer raises for wrong options and missing arguments, from whichever click it brought along."""
@@ -63,16 +65,20 @@ def welcome(
         print(context.get_help())
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Run one command and return its exit code: 0, 2 for input that cannot be used, 130 after Ctrl-C."""
-    notes, logger = Notes(), logging.getLogger("sdgad")
-    logger.addHandler(notes)
+def run(arguments: Sequence[str], interruptions: Interruptions | None = None) -> int:
+    """Run one command and return its exit code: 0, 2 for input that cannot be used, 130 after Ctrl-C, 143 after SIGTERM."""
+    notes = Notes()
+    begin_plainly()
     try:
-        command = typer.main.get_command(app)
-        code: int | None = command.main(list(arguments), prog_name="sdgad", standalone_mode=False)
-        notes.tell()
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        with notes.listening():
+            command = typer.main.get_command(app)
+            code: int | None = command.main(list(arguments), prog_name="sdgad", standalone_mode=False)
+            if sys.stdout is not None:
+                sys.stdout.flush()
+            if code != INTERRUPTED:  # which is what typer makes of Ctrl-C
+                notes.tell()
+                return code or 0
+            number = signal.SIGINT
     except SdgadError as problem:
         return _refuse(str(problem))
     except UsageError as problem:
@@ -85,13 +91,12 @@ def run(arguments: Sequence[str]) -> int:
         empty_output()
         where = "" if problem.filename is None else f"{problem.filename}: "
         return _refuse(f"{where}{problem.strerror or problem}")
-    except typer.Abort:
-        code = INTERRUPTED
-    finally:
-        logger.removeHandler(notes)
-    if code == INTERRUPTED:
-        print("Interrupted.", file=sys.stderr)
-    return code or 0
+    except (typer.Abort, KeyboardInterrupt):
+        number, code = signal.SIGINT, INTERRUPTED
+    except Terminated:
+        number, code = signal.SIGTERM, TERMINATED
+    (interruptions or Interruptions()).close(number)
+    return code
 
 
 def _refuse(problem: str) -> int:
@@ -108,7 +113,10 @@ def main() -> None:
         warnings.simplefilter("ignore")
     for output in (sys.stdout, sys.stderr):  # ids and paths may not suit the terminal
         output.reconfigure(errors="replace")  # type: ignore[union-attr]
-    raise SystemExit(run(sys.argv[1:]))
+    interruptions = Interruptions()
+    with interruptions.watching():
+        code = run(sys.argv[1:], interruptions)
+    raise SystemExit(code)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from sdgad.errors import SdgadError
 
-_KEYWORD = re.compile(r"\b(name (?:it|the column) with )(src|dst|time|categories)=")
+_KEYWORD = re.compile(r"\b(name (?:it|the column) with )(src|dst|time|label|categories|features)=")
 
 
 @contextmanager
@@ -18,10 +18,15 @@ def naming(source: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     except SdgadError as problem:
-        sentence = _KEYWORD.sub(r"\1--\2", str(problem))
+        sentence = as_options(str(problem))
         if str(source) not in sentence:
             sentence = f"{source}: {_continued(sentence)}"
         raise type(problem)(sentence) from problem
+
+
+def as_options(sentence: str) -> str:
+    """Keywords of the library, in what it advises, as options of a command."""
+    return _KEYWORD.sub(r"\1--\2", sentence)
 
 
 def _continued(sentence: str) -> str:

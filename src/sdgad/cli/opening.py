@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sdgad.cli.naming import naming
-from sdgad.errors import ModelFolderError
+from sdgad.errors import ModelFolderError, NoEventsError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,21 +49,21 @@ def open_to_change(folder: Path, wait: float | None) -> Iterator[Detector]:
         yield open_model(folder)
 
 
-def open_events(path: Path, model: Detector) -> tuple[pa.Table, EventStream]:
+def open_events(path: Path, model: Detector, *, labels_needed: bool = False) -> tuple[pa.Table, EventStream]:
     """The raw rows of a file, and the stream that the model makes of them.
 
-    A model that was fitted without a label column takes one under a common name, which `evaluate` needs.
+    A model that was fitted without a label column takes one under a common name, which `evaluate` needs; for others a column
+    that is merely called like a label is no reason to refuse a file.
     """
-    from sdgad.events.layouts import by_alias
-    from sdgad.events.read import read_events
+    from sdgad.events.read import find_label, read_events
     from sdgad.events.strangers import tell_strangers
     from sdgad.events.table import open_table
 
     with naming(path):
         name, table = open_table(path)
         columns = model.columns
-        if columns.label is None:
-            columns = replace(columns, label=by_alias("label", table.column_names))
+        if columns.label is None and table.num_rows:
+            columns = replace(columns, label=find_label(table, name, needed=labels_needed))
         events = read_events(
             table,
             columns=columns,
@@ -74,3 +74,18 @@ def open_events(path: Path, model: Detector) -> tuple[pa.Table, EventStream]:
     if model.known_ids:
         tell_strangers(events, model.known_ids, name)
     return table, events
+
+
+def no_rows(path: Path, model: Detector) -> pa.Table:
+    """The header of a file without events; that of the model's own columns, where there is not even one."""
+    import pyarrow as pa
+
+    from sdgad.events.table import open_table
+
+    try:
+        return open_table(path)[1].slice(0, 0)
+    except NoEventsError:
+        columns = model.columns
+        label = () if columns.label is None else (columns.label,)
+        names = (columns.src, columns.dst, columns.time, *columns.features, *label)
+        return pa.table({name: pa.array([], pa.string()) for name in names})

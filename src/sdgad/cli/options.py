@@ -45,6 +45,9 @@ Events = Annotated[
 ]
 Model = Annotated[Path, Argument(metavar="MODEL", help="A model folder, as written by `sdgad fit`.")]
 Explain = Annotated[bool, Option("--explain", help="Say why, in words, for every event that is anomalous.")]
+AllowEmpty = Annotated[
+    bool, Option("--allow-empty", help="A file without events is no failure: say so and exit with 0.")
+]
 Json = Annotated[bool, Option("--json", help="Print one JSON document instead of text.")]
 
 Wait = Annotated[
@@ -61,7 +64,10 @@ ModelOut = Annotated[
     Path, Option("-o", "--output", metavar="MODEL", help="The folder to write, in place of an older model.")
 ]
 ScoresOut = Annotated[
-    Path, Option("-o", "--output", metavar="SCORES", help="Parquet, CSV, TSV or JSON lines, by suffix.")
+    Path,
+    Option(
+        "-o", "--output", metavar="SCORES", help="Parquet, CSV, TSV or JSON lines, by suffix; - for stdout."
+    ),
 ]
 
 # what the columns of a file mean
@@ -70,7 +76,10 @@ Dst = Annotated[str | None, Option(metavar="COLUMN", help="With whom.")]
 Time = Annotated[str | None, Option(metavar="COLUMN", help="When: numbers or ISO-8601.")]
 Label = Annotated[str | None, Option(metavar="COLUMN", help="1 anomalous, 0 normal, empty unknown.")]
 Features = Annotated[
-    str | None, Option(metavar="COLUMN,COLUMN", help="What else is known: numbers or categories.")
+    str | None,
+    Option(
+        metavar="COLUMN,COLUMN|all", help="What else is known: numbers or categories; or all that may be."
+    ),
 ]
 Categories = Annotated[
     str | None,

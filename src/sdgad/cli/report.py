@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sdgad.cli.manner import Quiet, Verbose
 from sdgad.cli.naming import naming
 from sdgad.cli.notes import tell
 from sdgad.cli.opening import open_events, open_model
-from sdgad.cli.options import Events, Model, Threads
+from sdgad.cli.options import AllowEmpty, Events, Model, Threads
 from sdgad.cli.places import need_place_for_page
 from sdgad.cli.printing import threshold_text
+from sdgad.errors import NoEventsError
 
 if TYPE_CHECKING:
     from sdgad.detectors.base import Detector
@@ -30,11 +32,15 @@ def report(
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="PAGE", help="The page to write: a name with .html.")
     ],
+    allow_empty: AllowEmpty = False,
     threads: Threads = None,  # noqa: ARG001
+    quiet: Quiet = False,  # noqa: ARG001
+    verbose: Verbose = False,  # noqa: ARG001
 ) -> None:
     """Write a web page on the scores of a file.
 
-    PAGE shows the scores over time and the top alerts, each with what is unusual about it; whether false alarms
+    PAGE shows the scores over time and the top alerts, each with what is unusual about it and with what names its row in
+    the file (a payment_id); whether false alarms
     are as rare as was asked, and how the scores have drifted since the model was fitted; and, where there are
     labels, precision and recall. It is one file without scripts or links, to open in any browser or to send around.
 
@@ -42,18 +48,28 @@ def report(
     sdgad report model new.csv -o report.html
     """
     from sdgad.detectors.base import used_to_fit_note
+    from sdgad.detectors.trust import unexpected_alerts
     from sdgad.experiments.drawing import can_draw
-    from sdgad.experiments.report import write_report
+    from sdgad.experiments.identifiers import identifiers
+    from sdgad.experiments.report import write_empty_report, write_report
     from sdgad.experiments.scored_events import scored_events
     from sdgad.metrics import evaluate
 
     need_place_for_page(output)
     detector = open_model(model)
-    _, stream = open_events(events, detector)
+    title = f"Anomalies in {events.name}"
+    try:
+        table, stream = open_events(events, detector)
+    except NoEventsError:
+        if not allow_empty:
+            raise
+        write_empty_report(output, title)
+        print(f"{output}: {events} holds no events.")
+        return
     tell(f"scoring {len(stream):,} events")
     with naming(events):
         findings = detector.findings(stream)
-        scored = scored_events(stream, findings.scores, detector, findings)
+        scored = scored_events(stream, findings.scores, detector, findings, identifiers(table, stream))
     tell("writing the page")
     metrics = None
     if scored.labelled:
@@ -63,11 +79,18 @@ def report(
     write_report(
         output,
         scored,
-        title=f"Anomalies in {events.name}",
+        title=title,
         facts=[*_facts(model, detector, stream, late), ("command", command)],
         metrics=metrics,
         validation=detector.validation,
-        warnings=[used_to_fit_note(seen, len(scored))] if seen else (),
+        warnings=[
+            *([used_to_fit_note(seen, len(scored))] if seen else []),
+            *(
+                [unexpected]
+                if (unexpected := unexpected_alerts(detector, scored.alerts, len(scored)))
+                else []
+            ),
+        ],
     )
     if late:
         logger.warning("%s: %d rows are older than the model's history and left out.", events, late)

@@ -7,10 +7,11 @@ from typing import Annotated
 
 from typer import Argument, Option
 
+from sdgad.cli.manner import Quiet, Verbose
 from sdgad.cli.naming import naming
 from sdgad.cli.opening import open_events, open_model, open_to_change
-from sdgad.cli.options import Model, Threads, Wait
-from sdgad.errors import InputError
+from sdgad.cli.options import AllowEmpty, Model, Threads, Wait
+from sdgad.errors import InputError, NoEventsError
 
 MaybeEvents = Annotated[
     Path | None,
@@ -22,9 +23,13 @@ Undo = Annotated[bool, Option("--undo", help="Take the last update back; there i
 def update(
     model: Model,
     events: MaybeEvents = None,
+    *,
     undo: Undo = False,
     wait: Wait = None,
+    allow_empty: AllowEmpty = False,
     threads: Threads = None,  # noqa: ARG001
+    quiet: Quiet = False,  # noqa: ARG001
+    verbose: Verbose = False,  # noqa: ARG001
 ) -> None:
     """Move a model's history forward.
 
@@ -48,7 +53,13 @@ def update(
 
     with open_to_change(model, wait) as detector:
         before, _ = detector.history_size
-        _, stream = open_events(events, detector)
+        try:
+            _, stream = open_events(events, detector)
+        except NoEventsError:
+            if not allow_empty:
+                raise
+            print(f"{model}: {events} holds no events, so the history stays as it is.")
+            return
         with naming(events):
             detector.update(stream)
         detector.save(model, undo=True)

@@ -30,6 +30,7 @@ from sdgad.detectors.saving import Saving
 from sdgad.detectors.tags import Tags
 from sdgad.detectors.tally import Tally
 from sdgad.detectors.task import MIN_TRAIN, MIN_VAL, FitScores, Task, hold_out
+from sdgad.detectors.trust import trust_lines
 from sdgad.detectors.view import View
 from sdgad.errors import InputError, NotFittedError
 from sdgad.events.clock import Clock
@@ -126,6 +127,8 @@ class Detector(Explains, Saving):
         self._decide_by(ValidationScores(scores, task.label[task.middle :].cpu().numpy(), span))
         self._learn_to_explain(task)
         self._fitted = True
+        if doubts := trust_lines(self):
+            logger.warning("%s.", "; ".join(doubts))
         return self
 
     def _read(self, train: EventStream, val: EventStream, epochs: int | None, progress: bool) -> Task:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sdgad.detectors.trust import trust_lines
 from sdgad.events.features import MAX_CATEGORIES
 from sdgad.metrics import evaluate
 
@@ -42,6 +43,7 @@ def write_card(detector: Detector, *, history: bool = True) -> str:
         )
     else:
         lines.append("- Validation held no labels of both classes: no quality figure can be given")
+    lines += [f"- Not to be relied on: {doubt}" for doubt in trust_lines(detector)]
     lines += ["", f"{_what_is_kept(detector, history)} Nothing here is a pickle.", ""]
     return "\n".join(lines)
 

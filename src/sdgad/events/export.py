@@ -12,6 +12,7 @@ import pyarrow as pa
 from sdgad.errors import InputError
 from sdgad.events.layouts import ANOMALY_TYPE, to_metadata
 from sdgad.events.stream import Array, EventStream, FeatureColumn
+from sdgad.events.times import epoch_seconds
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,9 +20,13 @@ if TYPE_CHECKING:
     from torch_geometric.data import TemporalData
 
 
-def to_arrow(events: EventStream, lists: bool = True, where: str = "The table") -> pa.Table:
+def to_arrow(
+    events: EventStream, lists: bool = True, where: str = "The table", *, dates: bool = True
+) -> pa.Table:
     """One row per event, in stream order, under the names of `events.names`; what the columns cannot say
     (bipartite, clock, which are features) is in the metadata of the schema.
+
+    Times that were dates are dates again, in the time zone of the clock, unless `dates` are not wanted: then all are numbers.
 
     Features that came from a list go back into it, nameless ones (`f0, f1, …`) into the list `msg`; without
     `lists` each number has its own column.
@@ -29,7 +34,7 @@ def to_arrow(events: EventStream, lists: bool = True, where: str = "The table") 
     columns = [
         (events.names.src, events.vocabulary.raw(events.src)),
         (events.names.dst, events.vocabulary.raw(events.dst)),
-        (events.names.time, pa.array(events.t)),
+        (events.names.time, _dates(events) if dates else pa.array(events.t)),
     ]
     if events.names.label is not None or events.has_labels:
         label = pa.array(events.label, from_pandas=True).cast(pa.int8())
@@ -98,6 +103,23 @@ def _need(module: str, method: str) -> Any:
     except ImportError:
         package = module.partition(".")[0].replace("_", "-")
         raise InputError(f"{method} needs {package}: pip install 'sdgad[bridges]'.") from None
+
+
+# ---------------------------------------------------------------------- times
+def _dates(events: EventStream) -> pa.Array:
+    """Times as they were read: dates in the time zone of the clock, to the microsecond where that says all, else to the
+    nanosecond; numbers stay numbers, and so do times that no calendar holds."""
+    t, clock = events.t, events.clock
+    if clock.offsets is None or not clock.wall_clock or clock.unit != "s":
+        return pa.array(t)
+    whole = np.floor(t)
+    for unit, parts in (("us", 1e6), ("ns", 1e9)):
+        if len(t) and np.abs(t).max() >= 2**63 / parts - 1:
+            continue
+        count = whole.astype(np.int64) * int(parts) + np.rint((t - whole) * parts).astype(np.int64)
+        if unit == "ns" or np.array_equal(epoch_seconds(count.view(f"datetime64[{unit}]")), t):
+            return pa.array(count).cast(pa.timestamp(unit, clock.timezone))
+    return pa.array(t)
 
 
 # ---------------------------------------------------------------------- features

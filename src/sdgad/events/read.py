@@ -11,13 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sdgad.errors import InputError
+from sdgad.errors import InputError, NoEventsError
 from sdgad.events.clock import Clock
 from sdgad.events.column import Column, first, integers, is_missing, listed, shown
+from sdgad.events.label_like import LABELS
 from sdgad.events.layouts import (
     ALIASES,
     ANOMALY_TYPE,
-    NAMELESS,
     VAGUE_LABELS,
     Layout,
     by_alias,
@@ -28,12 +28,12 @@ from sdgad.events.messages import holders, read_messages
 from sdgad.events.stream import ColumnNames, EventStream, FeatureColumn
 from sdgad.events.table import open_table
 from sdgad.events.times import read_times
+from sdgad.events.unused import asks_for_all, every_feature, tell_unused
 from sdgad.events.vocabulary import whole_numbers
 
 logger = logging.getLogger("sdgad.events")
 
 _ROLES = {"src": "source", "dst": "destination", "time": "time"}
-_LABELS = {"0": 0.0, "1": 1.0, "false": 0.0, "true": 1.0, "0.0": 0.0, "1.0": 1.0}
 _MANY = 100  # events that show whether a category comes back
 
 
@@ -61,7 +61,8 @@ def read_events(
 
     Columns that are not named are found by convention (`src, dst, t, label, msg`; JODIE, DyGLib, TGB; common
     names). Features are numbers (missing: NaN), text (codes into its sorted distinct values) or lists of
-    numbers; beyond the conventional ones only those that are named are taken. Labels are 0, 1, true, false or
+    numbers; beyond the conventional ones only those that are named are taken, or with "all" every column that has no other role,
+    names no row and does not look like a label. Labels are 0, 1, true, false or
     empty. `categories` are features too, and are no numbers whatever they look like (a port, a merchant code). A column
     that is merely called `y` or `edge_label` is the label, unless named, only where it holds labels and not 1 for
     every event: with that TGB says that a link exists, not that it is anomalous.
@@ -72,7 +73,7 @@ def read_events(
     """
     where, table = open_table(source, name)
     if table.num_rows == 0:
-        raise InputError(f"{where} holds no events.")
+        raise NoEventsError(f"{where} holds no events.")
     layout = recognise(table.column_names, from_metadata(table.schema))
     for given in (src, dst, time, label):
         if given is not None:
@@ -91,9 +92,12 @@ def read_events(
         label=_label_name(table, label, columns, layout, where),
         features=_feature_names(table, layout) if features is None else tuple(features),
     )
+    if columns is None and asks_for_all(names.features, table.column_names):
+        known = _feature_names(table, layout)
+        names = replace(names, features=every_feature(table, known, names, layout, where))
     _need_one_role_each(names, where)
-    if features is None:
-        _tell_unused(table, names, layout, where)
+    if columns is None:
+        tell_unused(table, names, layout, where, features_named=features is not None)
     conventional = layout if layout and (layout.src, layout.dst) == (names.src, names.dst) else None
     t, read_clock = read_times(
         Column.of(table, names.time, where),
@@ -149,19 +153,25 @@ def _label_name(
         return expected
     if columns:
         return None
+    return find_label(table, where)
+
+
+def find_label(table: pa.Table, where: str, *, needed: bool = True) -> str | None:
+    """The column that is called like a label. Where none is `needed`, one that holds other things is left out, not refused."""
     names = list(table.column_names)
-    while (found := by_alias("label", names)) is not None and not _may_be_label(table, found, where):
+    while (found := by_alias("label", names)) is not None and not _may_be_label(table, found, where, needed):
         names.remove(found)
     return found
 
 
-def _may_be_label(table: pa.Table, name: str, where: str) -> bool:
+def _may_be_label(table: pa.Table, name: str, where: str, needed: bool) -> bool:
     """A column with a vague name must look like labels, and not call every event anomalous."""
-    if name.strip().lower() not in VAGUE_LABELS:
+    vague = name.strip().lower() in VAGUE_LABELS
+    if needed and not vague:
         return True
     column = Column.of(table, name, where)
     try:
-        problem = "is 1 for every event" if np.all(_labels(column) == 1) else None
+        problem = "is 1 for every event" if np.all(_labels(column) == 1) and vague else None
     except InputError:
         problem = "holds other values than 0, 1 and empty"
     if problem:
@@ -196,26 +206,6 @@ def _need_one_role_each(names: ColumnNames, where: str) -> None:
     if len(taken) < len(roles):
         twice = next(feature for feature in names.features if names.features.count(feature) > 1)
         raise InputError(f"{where}: feature {twice!r} is named twice.")
-
-
-def _tell_unused(table: pa.Table, names: ColumnNames, layout: Layout | None, where: str) -> None:
-    used = {
-        names.src,
-        names.dst,
-        names.time,
-        names.label,
-        ANOMALY_TYPE,
-        *names.features,
-        *(VAGUE_LABELS if names.label is None else ()),  # already told why not
-        *(layout.ignored if layout else NAMELESS),
-    }
-    for feature in names.features:
-        used.update(holders(table.column_names, feature))
-    unused = [column for column in table.column_names if column not in used]
-    if unused:
-        logger.warning(
-            "%s: not used: %s; name those that describe an event as features.", where, listed(unused)
-        )
 
 
 def _tell_unique(features: Sequence[FeatureColumn], rows: int, where: str) -> None:
@@ -259,10 +249,10 @@ def _labels(column: Column) -> np.ndarray[Any, Any]:
     values, kind = column.values, column.values.type
     if column.is_text:
         plain = pc.utf8_lower(pc.utf8_trim_whitespace(values))
-        index = pc.index_in(plain, value_set=pa.array(list(_LABELS), pa.large_string()))
+        index = pc.index_in(plain, value_set=pa.array(list(LABELS), pa.large_string()))
         wrong = first(pc.and_(pc.is_null(index), pc.invert(is_missing(values))))
         meaning = np.array(
-            [*_LABELS.values(), np.nan], np.float32
+            [*LABELS.values(), np.nan], np.float32
         )  # the last one is for missing labels, code −1
         labels: np.ndarray[Any, Any] = meaning[pc.fill_null(index, -1).to_numpy(zero_copy_only=False)]
     elif (

@@ -137,7 +137,7 @@ class EventStream:
             raise InputError(f"node_features has {len(self.node_features)} rows for {len(vocabulary)} nodes.")
         self.clock = clock or Clock.guess(columns.t)
         if dated:
-            self.clock = replace(self.clock, unit="s", wall_clock=True)
+            self.clock = replace(self.clock, unit="s", wall_clock=True, offsets=bool(self.clock.offsets))
         self.names = names or ColumnNames(
             features=tuple(f.name for f in features),
             categorical=tuple(f.name for f in features if f.categorical),
@@ -318,7 +318,8 @@ class EventStream:
 
     # ------------------------------------------------------------------ for other packages
     def to_arrow(self) -> pa.Table:
-        """A pyarrow table with what `write_events` writes: raw ids, times as they are, what is unknown null."""
+        """A pyarrow table with what `write_events` writes: raw ids, times as they were (dates in the clock's time zone, or
+        numbers), what is unknown null."""
         from sdgad.events.export import to_arrow
 
         return to_arrow(self)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.csv
 
-from sdgad.errors import InputError
+from sdgad.errors import InputError, NoEventsError
 from sdgad.events.arrays import build_table, encodes, mapping_table, temporal_data_table
 from sdgad.events.column import UNTYPED
 from sdgad.events.file_kinds import need_no_json
@@ -124,7 +124,7 @@ def _read_file(source: str | os.PathLike[str]) -> pa.Table:
     read = READERS[file_format(path)]
     try:
         if path.stat().st_size == 0:
-            raise InputError(f"{path} is empty.")
+            raise NoEventsError(f"{path} is empty.")
         return read(path)
     except UnicodeDecodeError:
         raise not_utf8(path) from None
@@ -156,7 +156,7 @@ def _read_separated(path: Path, delimiter: str) -> pa.Table:
         except csv.Error as error:
             raise InputError(f"{path} is not readable as CSV: {error}.") from None
     if header is None:
-        raise InputError(f"{path} is empty.")
+        raise NoEventsError(f"{path} is empty.")
     if not all(map(encodes, header)):
         raise not_utf8(path, 0)
     names = spread(header, len(row) if row else len(header)) or header

@@ -6,7 +6,7 @@ import gzip
 import json
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
@@ -35,7 +35,14 @@ def write_events(events: EventStream, path: str | os.PathLike[str]) -> None:
     """
     path = Path(path)
     lists = file_format(path) not in ("csv", "tsv")
-    write_table(to_arrow(events, lists, where=str(path)), path)
+    write_table(to_arrow(events, lists, where=str(path), dates=False), path)
+
+
+def write_rows(table: pa.Table, file: IO[bytes], form: str) -> None:
+    """Write rows to an open file, a pipe for instance, as csv, tsv or jsonl."""
+    if form not in TEXTS:
+        raise InputError(f"Rows cannot be written as {form!r}, only as {', '.join(TEXTS)}.")
+    WRITERS[form](table, file)
 
 
 def write_table(table: pa.Table, path: str | os.PathLike[str]) -> None:
@@ -91,15 +98,15 @@ def _with_open_lists(table: pa.Table) -> pa.Table:
     return table
 
 
-def _write_csv(table: pa.Table, path: Path) -> None:
+def _write_csv(table: pa.Table, path: Path | IO[bytes]) -> None:
     _write_separated(table, path, ",")
 
 
-def _write_tsv(table: pa.Table, path: Path) -> None:
+def _write_tsv(table: pa.Table, path: Path | IO[bytes]) -> None:
     _write_separated(table, path, "\t")
 
 
-def _write_separated(table: pa.Table, path: Path, delimiter: str) -> None:
+def _write_separated(table: pa.Table, path: Path | IO[bytes], delimiter: str) -> None:
     """Only what needs quotes gets them, and 5.0 stays 5.0, so that text and types survive a round trip."""
     names, columns = [], []
     for name, column in zip(table.column_names, table.columns, strict=True):
@@ -157,7 +164,7 @@ def _quoted(text: pa.Array, delimiter: str) -> pa.Array:
     )
 
 
-def _write_json(table: pa.Table, path: Path) -> None:
+def _write_json(table: pa.Table, path: Path | IO[bytes]) -> None:
     with _text(path) as file:
         for batch in _with_types(table).to_batches(max_chunksize=_BATCH):
             file.writelines(json.dumps(_plain(row), ensure_ascii=False) + "\n" for row in batch.to_pylist())
@@ -177,9 +184,11 @@ def _plain(value: Any) -> Any:
 
 
 @contextmanager
-def _text(path: Path) -> Iterator[IO[str]]:
+def _text(path: Path | IO[bytes]) -> Iterator[IO[str] | _Utf8]:
     """A text file to write, packed where its name ends in .gz."""
-    if path.suffix.lower() == ".gz":
+    if not isinstance(path, Path):
+        yield _Utf8(path)
+    elif path.suffix.lower() == ".gz":
         with gzip.open(path, "wt", encoding="utf-8", newline="") as packed:
             yield packed
     else:
@@ -187,7 +196,25 @@ def _text(path: Path) -> Iterator[IO[str]]:
             yield plain
 
 
-WRITERS: dict[str, Callable[[pa.Table, Path], None]] = {
+class _Utf8:
+    """Text into somebody else's file, which stays open; without a buffer of its own it may take a part at a time."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def write(self, text: str) -> None:
+        rest = memoryview(text.encode("utf-8"))
+        while rest:
+            rest = rest[self._file.write(rest) :]
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+
+TEXTS = ("csv", "tsv", "jsonl")
+
+WRITERS: dict[str, Callable[[pa.Table, Any], None]] = {
     "parquet": _write_parquet,
     "pq": _write_parquet,
     "csv": _write_csv,

@@ -80,12 +80,22 @@ def write_report(
         _facts(facts),
         _reading(scored, dict(facts).get("command")),
     ]
+    _write_page(
+        path, title, _lead(scored), "\n".join(cards(scored, known)), "\n".join(part for part in body if part)
+    )
+
+
+def write_empty_report(path: str | os.PathLike[str], title: str) -> None:
+    """A page that says that there was nothing to score: yesterday's would be taken for today's."""
+    _write_page(
+        path, title, "no events", "", '<section class="notice"><p>There was no event to score.</p></section>'
+    )
+
+
+def _write_page(path: str | os.PathLike[str], title: str, lead: str, cards: str, body: str) -> None:
     template = resources.files("sdgad.experiments").joinpath("report.html.template")
     page = Template(template.read_text(encoding="utf-8")).substitute(
-        title=escaped(title),
-        lead=_lead(scored),
-        cards="\n".join(cards(scored, known)),
-        body="\n".join(part for part in body if part),
+        title=escaped(title), lead=lead, cards=cards, body=body
     )
     with whole_file(path) as temporary:
         temporary.write_bytes(page.encode())
@@ -218,7 +228,7 @@ def _alerts(scored: ScoredStream, typed: Sequence[Group]) -> str:
         _texts("source", [scored.source[row] for row in rows]),
         _texts("destination", [scored.destination[row] for row in rows]),
     ]
-    for name, detail in scored.details.items():
+    for name, detail in {**scored.ids, **scored.details}.items():
         columns.append(_texts(escaped(name), [detail[row] for row in rows]))
     hint = "Highest score first."
     if scored.labelled:

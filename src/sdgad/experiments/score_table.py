@@ -13,11 +13,11 @@ from sdgad.detectors.base import Detector
 from sdgad.errors import InputError
 from sdgad.events.messages import holders
 from sdgad.events.stream import ColumnNames
+from sdgad.events.unused import OUTPUTS
 
 logger = logging.getLogger("sdgad.experiments")
 
-ADDED = ("score", "anomaly", "p_value")
-WHY = "why"  # with explanations
+*ADDED, WHY = OUTPUTS  # the last one with explanations
 
 
 def need_room_for_scores(
@@ -63,5 +63,20 @@ def with_scores(
     return table if why is None else table.append_column(WHY, pa.array(why, pa.string()))
 
 
+def listed_rows(
+    scores: np.ndarray[Any, Any], threshold: float, *, top: int | None = None, alerts_only: bool = False
+) -> np.ndarray[Any, Any]:
+    """Which rows to write: all in their order; those that reach the threshold; the `top` highest scores, highest first and
+    equals in their order, of either. What has no score is in no selection."""
+    rows: np.ndarray[Any, Any] = np.arange(len(scores))
+    if alerts_only:
+        rows = rows[scores >= threshold]
+    if top is None:
+        return rows
+    rows = rows[~np.isnan(scores[rows])]
+    highest: np.ndarray[Any, Any] = rows[np.argsort(-scores[rows], kind="stable")][:top]
+    return highest
+
+
 def _added(explained: bool) -> tuple[str, ...]:
-    return (*ADDED, WHY) if explained else ADDED
+    return OUTPUTS if explained else tuple(ADDED)

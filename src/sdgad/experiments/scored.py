@@ -31,7 +31,8 @@ class ScoredStream:
     """Events in stream order, each with its score in (0, 1); `label` is NaN where the truth is unknown.
 
     `threshold_rule` says how the threshold was chosen; `boundary` is the score at which training put the edge of
-    the normal, for scores that have one; `row` is where each event stood in its file, from 0; `why` explains each score.
+    the normal, for scores that have one; `details` are features, `ids` columns that name an event; `row` is where each event
+    stood in its file, from 0; `why` explains each score.
     """
 
     t: np.ndarray
@@ -44,6 +45,7 @@ class ScoredStream:
     anomaly_type: np.ndarray | None = None
     p_value: np.ndarray | None = None
     details: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    ids: Mapping[str, Sequence[str]] = field(default_factory=dict)
     threshold_rule: str = ""
     boundary: float | None = None
     row: np.ndarray | None = None
@@ -62,6 +64,7 @@ class ScoredStream:
             "row": self.row,
             "why": self.why,
             **self.details,
+            **self.ids,
         }
         for name, column in columns.items():
             if column is not None and len(column) != len(self.score):

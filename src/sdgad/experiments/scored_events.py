@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -29,6 +29,10 @@ class TextColumn(Sequence[str]):
     def __len__(self) -> int:
         return len(self.values)
 
+    def take(self, rows: Array) -> TextColumn:
+        """Some rows of it."""
+        return TextColumn(self.values.take(rows), self.text)
+
     @overload
     def __getitem__(self, row: int) -> str: ...
     @overload
@@ -39,11 +43,15 @@ class TextColumn(Sequence[str]):
 
 
 def scored_events(
-    events: EventStream, scores: Array, detector: Detector, findings: Findings | None = None
+    events: EventStream,
+    scores: Array,
+    detector: Detector,
+    findings: Findings | None = None,
+    ids: Mapping[str, TextColumn] | None = None,
 ) -> ScoredStream:
     """The events that have a score; those without one (NaN) came too late for the detector.
 
-    `findings` tell why, for those rows that are looked at.
+    `findings` tell why, for those rows that are looked at; `ids` name them, in the order of the stream.
     """
     kept = np.flatnonzero(~np.isnan(scores))
     if len(events) and not len(kept):
@@ -66,6 +74,7 @@ def scored_events(
         anomaly_type=None if events.anomaly_type is None else events.anomaly_type[kept],
         p_value=detector.p_value(score),
         details=_details(events, kept),
+        ids={name: column.take(kept) for name, column in (ids or {}).items()},
         row=events.row[kept],
         why=None if findings is None else TextColumn(kept, lambda row: str(findings.explanations([row])[0])),
     )

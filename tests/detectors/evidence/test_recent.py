@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sdgad.detectors.sdgad.evidence.recent import BLOCK, REACH, Recent
+from sdgad.detectors.sdgad.evidence.recent import BLOCK, REACH, YOUNG, Recent
 
 RNG = np.random.default_rng(0)
 VALIDATION = RNG.exponential(size=6000)
@@ -97,3 +97,49 @@ def test_files_bring_back_what_is_recent_and_refuse_what_is_not(fitted: Recent) 
     np.testing.assert_array_equal(again.after(nats, seconds)[0], fitted.after(nats, seconds)[0])
     with pytest.raises(ValueError, match="scales"):
         Recent.from_arrays({**fitted.arrays(), "recent.scales": np.ones(1)})
+
+
+# ---------------------------------------------------------------------- a fit on a few events
+def young(count: int = 10) -> Recent:
+    few = VALIDATION[:count]
+    measured, recent = Recent.start(few).after_validation(few, at(count))
+    assert np.array_equal(measured, few)
+    return recent
+
+
+def growing(count: int) -> np.ndarray:
+    """Events after a fit on fifty: everything is more and more beyond what was learned from."""
+    return RNG.exponential(size=count) * np.linspace(5.0, 200.0, count)
+
+
+@pytest.mark.parametrize("count", [4, 10, 80])
+def test_after_a_fit_on_few_events_not_everything_stands_out(count: int) -> None:
+    recent, nats = young(count), growing(400)
+    measured, _ = recent.after(nats, at(400, float(count)))
+    assert (nats > VALIDATION[:count].max()).mean() > 0.8
+    assert (measured > VALIDATION[:count].max()).mean() < 0.35
+
+
+def test_whoever_has_seen_enough_is_as_before() -> None:
+    assert not Recent.start(VALIDATION[:YOUNG]).ruler.young
+    assert Recent.start(VALIDATION[: YOUNG - 1]).ruler.young
+
+
+@pytest.mark.parametrize("size", [1, 3, 50])
+def test_a_young_ruler_measures_alike_however_events_are_cut(size: int) -> None:
+    nats, seconds = growing(150), np.repeat(at(75, 10.0), 2)
+    whole, after = young().after(nats, seconds)
+    recent, parts = young(), []
+    for start in range(0, 150, size):
+        measured, recent = recent.after(nats[start : start + size], seconds[start : start + size])
+        parts.append(measured)
+    assert np.array_equal(np.concatenate(parts), whole)
+    for name, array in after.arrays().items():
+        assert np.array_equal(recent.arrays()[name], array)
+
+
+def test_a_young_ruler_survives_a_folder_and_older_folders_have_none() -> None:
+    recent = young()
+    assert Recent.from_arrays(recent.arrays()).ruler == recent.ruler
+    before = {**recent.arrays(), "recent.plain": recent.arrays()["recent.plain"][:5]}
+    assert not Recent.from_arrays(before).ruler.young

@@ -111,7 +111,7 @@ class SDGAD(LearnedDetector):
         if self.config.local and self._panel is not None:
             normal = (task.val_label != 1).cpu().numpy()
             start = Recent.start(-val_ell[normal] if normal.any() else -val_ell)
-            measured, self._recent = start.after(-val_ell, reader.seconds(task.val))
+            measured, self._recent = start.after_validation(-val_ell, reader.seconds(task.val))
             val_ell = -measured
         self._set_score(task, train_ell, val_ell)
         if self._recent is not None:
