@@ -44,6 +44,7 @@ def open_to_change(folder: Path, wait: float | None) -> Iterator[Detector]:
     from sdgad.detectors.model_lock import WAIT, model_lock
     from sdgad.detectors.opened_folder import need_folder
 
+    need_no_events(folder)
     need_folder(folder)
     with model_lock(folder, WAIT if wait is None else wait):
         yield open_model(folder)
