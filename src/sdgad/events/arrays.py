@@ -73,12 +73,23 @@ def _column(name: str, values: Any) -> tuple[pa.Array, dict[bytes, bytes] | None
         except pa.ArrowException:
             raise InputError(f"Column {name!r} holds {values.dtype}, which is no number or text.") from None
     try:
-        return pa.array(values, from_pandas=True), None
+        array = pa.array(values, from_pandas=True)
+        if not _mixes_zones(array, values):
+            return array, None
+        return pa.array([_as_text(v) for v in values], pa.string()), UNTYPED
     except UnicodeEncodeError:
         row = next(i for i, value in enumerate(values) if isinstance(value, str) and not encodes(value))
         raise InputError(f"Column {name!r}, row {row + 1}: half of a surrogate pair is not text.") from None
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         return pa.array([_as_text(v) for v in values], pa.string()), UNTYPED
+
+
+def _mixes_zones(array: pa.Array | pa.ChunkedArray, values: Any) -> bool:
+    """Whether some datetimes name a zone and some do not, of which arrow would say nothing."""
+    if not pa.types.is_timestamp(array.type) or getattr(values, "dtype", object) != object:
+        return False
+    zones = {value.tzinfo is None for value in values if getattr(value, "year", 0) > 0}
+    return len(zones) > 1
 
 
 def _rows(values: np.ndarray[Any, Any]) -> pa.Array:

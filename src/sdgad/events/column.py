@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sdgad.errors import InputError
+from sdgad.errors import AtRow, BadRows, InputError
 
 UNTYPED = {
     b"sdgad.untyped": b"1"
@@ -61,7 +63,24 @@ class Column:
 
     def error(self, row: int, problem: str) -> InputError:
         """`problem` at a row counted from 0; people count data rows from 1."""
-        return InputError(f"{self.source}, column {self.name!r}, row {row + 1}: {problem}.")
+        return AtRow.of(f"{self.source}, column {self.name!r}", row, problem)
+
+    def refuse(self, mask: pa.Array | np.ndarray[Any, Any], problem: str) -> None:
+        """Rows that may be set aside: an error if there are any. `problem` may speak of the first one's `{value}`."""
+        rows = np.flatnonzero(np.asarray(mask))
+        if len(rows):
+            value = self.shown(int(rows[0])) if "{value}" in problem else ""
+            raise BadRows.of(
+                f"{self.source}, column {self.name!r}", rows.tolist(), problem.replace("{value}", value)
+            )
+
+    def shown(self, row: int) -> str:
+        """A value for a message."""
+        try:
+            value = self.values[row].as_py()
+        except (ValueError, OverflowError):  # a timestamp that Python's years do not reach
+            return str(self.values[row])
+        return repr(value) if isinstance(value, str) else str(value)
 
 
 def _plain(column: pa.ChunkedArray) -> pa.Array:
