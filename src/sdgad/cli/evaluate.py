@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sdgad.cli.naming import naming
 from sdgad.cli.opening import open_events, open_model
-from sdgad.cli.options import Events, Json, Model, Threads
+from sdgad.cli.options import Events, Json, Model, SkipBadRows, Threads
 from sdgad.cli.printing import print_facts, print_json, print_table, shown, threshold_text
 from sdgad.errors import InputError
 
@@ -22,6 +22,7 @@ logger = logging.getLogger("sdgad.cli")
 def evaluate(
     model: Model,
     events: Events,
+    bad_rows: SkipBadRows = None,
     threads: Threads = None,  # noqa: ARG001
     json: Json = False,
 ) -> None:
@@ -37,7 +38,7 @@ def evaluate(
     from sdgad.metrics import evaluate as measure
 
     detector = open_model(model)
-    _, stream = open_events(events, detector)
+    _, stream = open_events(events, detector, bad_rows)
     _need_labels(stream, events, detector.columns.label)
     with naming(events):
         scored = scored_events(stream, detector.decision_function(stream), detector)

@@ -12,7 +12,7 @@ import typer
 
 from sdgad.cli.naming import naming
 from sdgad.cli.opening import open_events, open_model
-from sdgad.cli.options import Events, Json, Model, Threads
+from sdgad.cli.options import Events, Json, Model, SkipBadRows, Threads
 from sdgad.cli.printing import print_json, threshold_text
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def explain(
     top: Annotated[
         int, typer.Option(metavar="N", min=1, help="So many events, the highest scores first.")
     ] = 20,
+    bad_rows: SkipBadRows = None,
     threads: Threads = None,  # noqa: ARG001
     json: Json = False,
 ) -> None:
@@ -47,7 +48,7 @@ def explain(
     from sdgad.experiments.scored_events import scored_events
 
     detector = open_model(model)
-    _, stream = open_events(events, detector)
+    _, stream = open_events(events, detector, bad_rows)
     with naming(events):
         found = detector.findings(stream)
         scored = scored_events(stream, found.scores, detector)

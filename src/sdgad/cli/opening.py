@@ -11,6 +11,7 @@ from sdgad.cli.naming import naming
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from sdgad.cli.options import BadRows
     from sdgad.detectors.base import Detector
     from sdgad.events.stream import EventStream
 
@@ -23,8 +24,8 @@ def open_model(folder: Path) -> Detector:
         return load(folder)
 
 
-def open_events(path: Path, model: Detector) -> tuple[pa.Table, EventStream]:
-    """The raw rows of a file, and the stream that the model makes of them.
+def open_events(path: Path, model: Detector, bad_rows: BadRows | None = None) -> tuple[pa.Table, EventStream]:
+    """The raw rows of a file, and the stream that the model makes of those that it can use.
 
     A model that was fitted without a label column takes one under a common name, which `evaluate` needs.
     """
@@ -42,6 +43,8 @@ def open_events(path: Path, model: Detector) -> tuple[pa.Table, EventStream]:
             columns=columns,
             bipartite=model.bipartite,
             clock=model.clock,
+            history=model.history_span,
+            bad_rows=model.config.bad_rows if bad_rows is None else bad_rows.value,
             name=name,
         )
     return table, events

@@ -12,7 +12,7 @@ import typer
 from sdgad.cli.naming import naming
 from sdgad.cli.notes import tell
 from sdgad.cli.opening import open_events, open_model
-from sdgad.cli.options import Events, Model, Threads
+from sdgad.cli.options import Events, Model, SkipBadRows, Threads
 from sdgad.cli.places import need_place_for_page
 from sdgad.cli.printing import threshold_text
 
@@ -30,6 +30,7 @@ def report(
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="PAGE", help="The page to write: a name with .html.")
     ],
+    bad_rows: SkipBadRows = None,
     threads: Threads = None,  # noqa: ARG001
 ) -> None:
     """Write a web page on the scores of a file.
@@ -49,7 +50,7 @@ def report(
 
     need_place_for_page(output)
     detector = open_model(model)
-    _, stream = open_events(events, detector)
+    table, stream = open_events(events, detector, bad_rows)
     tell(f"scoring {len(stream):,} events")
     with naming(events):
         findings = detector.findings(stream)
@@ -64,7 +65,7 @@ def report(
         output,
         scored,
         title=f"Anomalies in {events.name}",
-        facts=[*_facts(model, detector, stream, late), ("command", command)],
+        facts=[*_facts(model, detector, stream, late, table.num_rows - len(stream)), ("command", command)],
         metrics=metrics,
         validation=detector.validation,
         warnings=[used_to_fit_note(seen, len(scored))] if seen else (),
@@ -77,7 +78,9 @@ def report(
     print(f"{output}: {len(scored):,} events scored, {scored.alerts:,} anomalous (score ≥ {threshold}).")
 
 
-def _facts(model: Path, detector: Detector, stream: EventStream, late: int) -> list[tuple[str, str]]:
+def _facts(
+    model: Path, detector: Detector, stream: EventStream, late: int, aside: int
+) -> list[tuple[str, str]]:
     """What the page says of model and events."""
     from sdgad.experiments.scored_events import listed_features
 
@@ -99,4 +102,6 @@ def _facts(model: Path, detector: Detector, stream: EventStream, late: int) -> l
         facts.append(("features", f"{features}, {which} listed with the alerts"))
     if late:
         facts.append(("left out", f"{late:,} rows that are older than the model's history"))
+    if aside:
+        facts.append(("set aside", f"{aside:,} rows that cannot be used"))
     return facts

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from sdgad.cli.naming import naming
 from sdgad.cli.opening import open_events, open_model
-from sdgad.cli.options import Events, Model, Threads
+from sdgad.cli.options import Events, Model, SkipBadRows, Threads
 
 
 def update(
     model: Model,
     events: Events,
+    bad_rows: SkipBadRows = None,
     threads: Threads = None,  # noqa: ARG001
 ) -> None:
     """Move a model's history forward.
@@ -24,7 +25,7 @@ def update(
     """
     detector = open_model(model)
     before, _ = detector.history_size
-    _, stream = open_events(events, detector)
+    _, stream = open_events(events, detector, bad_rows)
     with naming(events):
         detector.update(stream)
     detector.save(model)
