@@ -152,9 +152,9 @@ def test_features_that_the_model_needs_must_be_there(sdgad: Command, model: Path
 
 
 def test_evaluation_without_labels_is_refused(sdgad: Command, model: Path, tmp_path: Path) -> None:
-    (tmp_path / "x.csv").write_text("src,dst,t,amount,channel\na,b,1,2,card\n")
+    (tmp_path / "x.csv").write_text("src,dst,t,amount,channel\na,b,2026-02-01,2,card\n")
     refused(sdgad("evaluate", model, tmp_path / "x.csv"), tmp_path / "x.csv", "no label column 'label'")
-    (tmp_path / "y.csv").write_text("src,dst,t,amount,channel,label\na,b,1,2,card,\n")
+    (tmp_path / "y.csv").write_text("src,dst,t,amount,channel,label\na,b,2026-02-01,2,card,\n")
     refused(sdgad("evaluate", model, tmp_path / "y.csv"), tmp_path / "y.csv", "no label in column 'label'")
 
 

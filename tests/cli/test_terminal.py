@@ -97,7 +97,7 @@ def test_what_info_prints_is_what_the_model_holds(sdgad: Command, model: Path) -
 
 
 def test_a_single_class_is_said_rather_than_failed(sdgad: Command, model: Path, tmp_path: Path) -> None:
-    (tmp_path / "x.csv").write_text("src,dst,t,amount,channel,label\na,b,1,2,card,0\n")
+    (tmp_path / "x.csv").write_text("src,dst,t,amount,channel,label\na,b,2026-02-01,2,card,0\n")
     assert "All 1 labelled events are normal" in sdgad("evaluate", model, tmp_path / "x.csv").out
     assert json.loads(sdgad("evaluate", model, tmp_path / "x.csv", "--json").out)["auroc"] is None
 

@@ -28,7 +28,7 @@ def need(method: str) -> None:
 
 @st.composite
 def streams(draw: st.DrawFn) -> EventStream:
-    count = draw(st.integers(1, 10))
+    count = draw(st.integers(1, 9))  # too few for any of their times to be absurd
 
     def column(values: st.SearchStrategy[Any]) -> list[Any]:
         return draw(st.lists(values, min_size=count, max_size=count))
@@ -37,11 +37,11 @@ def streams(draw: st.DrawFn) -> EventStream:
     times = draw(
         st.sampled_from(
             [
-                st.integers(-(2**62), 2**62),
+                st.integers(-(2**61), 2**61),
                 st.integers(
                     1_700_000_000_000_000_000, 1_700_000_000_000_000_100
                 ),  # nanoseconds, not exact in float64
-                st.floats(allow_nan=False, allow_infinity=False),
+                st.floats(-(2.0**62), 2.0**62),
             ]
         )
     )

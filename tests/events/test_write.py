@@ -33,7 +33,7 @@ FLOAT32 = st.floats(width=32, allow_infinity=False)
 
 @st.composite
 def streams(draw: st.DrawFn) -> EventStream:
-    count = draw(st.integers(1, 12))
+    count = draw(st.integers(1, 9))  # too few for any of their times to be absurd
 
     def column(values: st.SearchStrategy[Any]) -> list[Any]:
         return draw(st.lists(values, min_size=count, max_size=count))
@@ -41,9 +41,7 @@ def streams(draw: st.DrawFn) -> EventStream:
     ids = draw(
         st.sampled_from([TEXT, st.integers(-(2**63), 2**63 - 1), st.sampled_from(["7", "007", "a b", "🙂"])])
     )
-    times = draw(
-        st.sampled_from([st.integers(-(2**62), 2**62), st.floats(allow_nan=False, allow_infinity=False)])
-    )
+    times = draw(st.sampled_from([st.integers(-(2**61), 2**61), st.floats(-(2.0**62), 2.0**62)]))
     dtype = draw(st.sampled_from(["named", "nameless", "none"]))
     msg, features = None, None
     if dtype != "none":

@@ -39,6 +39,7 @@ def audit(
     bipartite: options.Bipartite = None,
     time_unit: options.TimeUnit = None,
     timezone: options.Timezone = None,
+    bad_rows: options.SkipBadRows = None,
     every: All = False,
     json: options.Json = False,
 ) -> None:
@@ -63,7 +64,7 @@ def audit(
         "features": options.names(features),
         "categories": options.names(categories) or (),
     }
-    clock = {"time_unit": time_unit, "timezone": timezone}
+    clock = {"time_unit": time_unit, "timezone": timezone, "bad_rows": options.policy(bad_rows)}
     with naming(events[0]) if len(events) == 1 else nullcontext():
         found = look_at(_read(path, bipartite=bipartite, **columns, **clock) for path in events)
     if json:

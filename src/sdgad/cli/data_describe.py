@@ -36,6 +36,7 @@ def describe(
     bipartite: options.Bipartite = None,
     time_unit: options.TimeUnit = None,
     timezone: options.Timezone = None,
+    bad_rows: options.SkipBadRows = None,
     json: options.Json = False,
 ) -> None:
     """Show how many nodes, events, pairs, times and anomalies there are.
@@ -59,6 +60,7 @@ def describe(
         "bipartite": bipartite,
         "time_unit": time_unit,
         "timezone": timezone,
+        **({} if bad_rows is None else {"bad_rows": bad_rows.value}),
     }
     dataset, path, events = _open(subject, columns)
     found = measure(events)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sdgad.cli.manner import Quiet, Verbose
 from sdgad.cli.naming import naming
 from sdgad.cli.opening import open_events, open_model
-from sdgad.cli.options import AllowEmpty, Events, Json, Model, Threads
+from sdgad.cli.options import AllowEmpty, Events, Json, Model, SkipBadRows, Threads
 from sdgad.cli.printing import print_facts, print_json, print_table, shown, threshold_text
 from sdgad.errors import InputError, NoEventsError
 
@@ -25,6 +25,7 @@ def evaluate(
     events: Events,
     *,
     allow_empty: AllowEmpty = False,
+    bad_rows: SkipBadRows = None,
     threads: Threads = None,  # noqa: ARG001
     json: Json = False,
     quiet: Quiet = False,  # noqa: ARG001
@@ -43,7 +44,7 @@ def evaluate(
 
     detector = open_model(model)
     try:
-        _, stream = open_events(events, detector, labels_needed=True)
+        _, stream = open_events(events, detector, bad_rows, labels_needed=True)
     except NoEventsError:
         if not allow_empty:
             raise

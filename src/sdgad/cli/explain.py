@@ -13,7 +13,7 @@ import typer
 from sdgad.cli.manner import Quiet, Verbose
 from sdgad.cli.naming import naming
 from sdgad.cli.opening import open_events, open_model
-from sdgad.cli.options import AllowEmpty, Events, Json, Model, Threads
+from sdgad.cli.options import AllowEmpty, Events, Json, Model, SkipBadRows, Threads
 from sdgad.cli.printing import print_json, threshold_text
 from sdgad.errors import NoEventsError
 
@@ -34,6 +34,7 @@ def explain(
     ] = 20,
     *,
     allow_empty: AllowEmpty = False,
+    bad_rows: SkipBadRows = None,
     threads: Threads = None,  # noqa: ARG001
     json: Json = False,
     quiet: Quiet = False,  # noqa: ARG001
@@ -55,7 +56,7 @@ def explain(
 
     detector = open_model(model)
     try:
-        table, stream = open_events(events, detector)
+        table, stream = open_events(events, detector, bad_rows)
     except NoEventsError:
         if not allow_empty:
             raise

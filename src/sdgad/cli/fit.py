@@ -36,6 +36,7 @@ def fit(
     bipartite: options.Bipartite = None,
     time_unit: options.TimeUnit = None,
     timezone: options.Timezone = None,
+    bad_rows: options.SkipBadRows = None,
     detector: options.DetectorName = "sdgad",
     encoder: options.EncoderName = None,
     labels: options.Labels = None,
@@ -74,7 +75,11 @@ def fit(
         "features": options.names(features),
         "categories": options.names(categories) or (),
     }
-    clock = {"time_unit": time_unit, "timezone": timezone}
+    clock = {
+        "time_unit": time_unit,
+        "timezone": timezone,
+        "bad_rows": model.config.bad_rows if bad_rows is None else bad_rows.value,
+    }
     train, held_out = _read(events, val, clock, bipartite=bipartite, **columns)
     with naming(events):
         supervision = _supervision(labels, train)
@@ -119,7 +124,12 @@ def _read(
         return hold_out(train)
     with naming(val):
         held_out = read_events(
-            val, columns=train.names, bipartite=train.bipartite, clock=train.clock, **clock
+            val,
+            columns=train.names,
+            bipartite=train.bipartite,
+            clock=train.clock,
+            history=(train.t[0].item(), train.t[-1].item()),
+            **clock,
         )
     tell_strangers(held_out, train.vocabulary.texts, str(val))
     return train, held_out

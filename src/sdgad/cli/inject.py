@@ -70,6 +70,7 @@ def inject(
     bipartite: options.Bipartite = None,
     time_unit: options.TimeUnit = None,
     timezone: options.Timezone = None,
+    bad_rows: options.SkipBadRows = None,
 ) -> None:
     """Put made-up anomalies among real events, to try a detector where no anomaly is known.
 
@@ -112,6 +113,7 @@ def inject(
             bipartite=bipartite,
             time_unit=time_unit,
             timezone=timezone,
+            bad_rows=options.policy(bad_rows),
         )
         injected = put_among(stream, rates, seed=seed or 0, preset=preset.value, salience=dial)
     write_events(injected, output)

@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sdgad.errors import SdgadError
+from sdgad.errors import BadRows, InputError, SdgadError
 
 _KEYWORD = re.compile(r"\b(name (?:it|the column) with )(src|dst|time|label|categories|features)=")
+_UNIT = re.compile(r"\bwith time_unit=")
 
 
 @contextmanager
@@ -18,9 +19,12 @@ def naming(source: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     except SdgadError as problem:
-        sentence = as_options(str(problem))
+        sentence = _UNIT.sub("with --time-unit", as_options(str(problem)))
         if str(source) not in sentence:
             sentence = f"{source}: {_continued(sentence)}"
+        if isinstance(problem, BadRows):
+            them = "it" if len(problem.rows) == 1 else "them"
+            raise InputError(f"{sentence.removesuffix('.')}; --bad-rows skip sets {them} aside.") from problem
         raise type(problem)(sentence) from problem
 
 

@@ -14,6 +14,7 @@ from sdgad.errors import ModelFolderError, NoEventsError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from sdgad.cli.options import BadRows
     from sdgad.detectors.base import Detector
     from sdgad.events.stream import EventStream
 
@@ -50,8 +51,10 @@ def open_to_change(folder: Path, wait: float | None) -> Iterator[Detector]:
         yield open_model(folder)
 
 
-def open_events(path: Path, model: Detector, *, labels_needed: bool = False) -> tuple[pa.Table, EventStream]:
-    """The raw rows of a file, and the stream that the model makes of them.
+def open_events(
+    path: Path, model: Detector, bad_rows: BadRows | None = None, *, labels_needed: bool = False
+) -> tuple[pa.Table, EventStream]:
+    """The raw rows of a file, and the stream that the model makes of those that it can use.
 
     A model that was fitted without a label column takes one under a common name, which `evaluate` needs; for others a column
     that is merely called like a label is no reason to refuse a file.
@@ -70,6 +73,8 @@ def open_events(path: Path, model: Detector, *, labels_needed: bool = False) -> 
             columns=columns,
             bipartite=model.bipartite,
             clock=model.clock,
+            history=model.history_span,
+            bad_rows=model.config.bad_rows if bad_rows is None else bad_rows.value,
             name=name,
         )
     if model.known_ids:

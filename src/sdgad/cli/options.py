@@ -6,7 +6,7 @@ import csv
 import re
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from typer import Argument, BadParameter, Option
 
@@ -21,9 +21,21 @@ class Supervision(StrEnum):
     none = "none"
 
 
+class BadRows(StrEnum):
+    """What becomes of rows that cannot be used, or whose time is absurd beside the others."""
+
+    error = "error"
+    skip = "skip"
+
+
 def names(text: str | None) -> list[str] | None:
     """`amount,currency` as a list; a name that holds a comma goes in double quotes."""
     return None if text is None else next(csv.reader([text], skipinitialspace=True), [])
+
+
+def policy(bad_rows: BadRows | None) -> Literal["error", "skip"]:
+    """What was asked for, where no model has a say."""
+    return "error" if bad_rows is None else bad_rows.value
 
 
 def _known_device(text: str | None) -> str | None:
@@ -44,6 +56,11 @@ Events = Annotated[
     Path, Argument(metavar="EVENTS", help="Parquet, CSV, TSV or JSON lines, one event per row.")
 ]
 Model = Annotated[Path, Argument(metavar="MODEL", help="A model folder, as written by `sdgad fit`.")]
+SkipBadRows = Annotated[
+    BadRows | None,
+    Option("--bad-rows", help="Rows without id or time, or with an absurd one: refuse the file, or set them aside.",
+           show_default="error"),
+]  # fmt: skip
 Explain = Annotated[bool, Option("--explain", help="Say why, in words, for every event that is anomalous.")]
 AllowEmpty = Annotated[
     bool, Option("--allow-empty", help="A file without events is no failure: say so and exit with 0.")

@@ -13,7 +13,7 @@ from sdgad.cli.manner import Quiet, Verbose
 from sdgad.cli.naming import naming
 from sdgad.cli.notes import tell
 from sdgad.cli.opening import open_events, open_model
-from sdgad.cli.options import AllowEmpty, Events, Model, Threads
+from sdgad.cli.options import AllowEmpty, Events, Model, SkipBadRows, Threads
 from sdgad.cli.places import need_place_for_page
 from sdgad.cli.printing import threshold_text
 from sdgad.errors import NoEventsError
@@ -33,6 +33,7 @@ def report(
         Path, typer.Option("-o", "--output", metavar="PAGE", help="The page to write: a name with .html.")
     ],
     allow_empty: AllowEmpty = False,
+    bad_rows: SkipBadRows = None,
     threads: Threads = None,  # noqa: ARG001
     quiet: Quiet = False,  # noqa: ARG001
     verbose: Verbose = False,  # noqa: ARG001
@@ -59,7 +60,7 @@ def report(
     detector = open_model(model)
     title = f"Anomalies in {events.name}"
     try:
-        table, stream = open_events(events, detector)
+        table, stream = open_events(events, detector, bad_rows)
     except NoEventsError:
         if not allow_empty:
             raise
@@ -80,7 +81,7 @@ def report(
         output,
         scored,
         title=title,
-        facts=[*_facts(model, detector, stream, late), ("command", command)],
+        facts=[*_facts(model, detector, stream, late, table.num_rows - len(stream)), ("command", command)],
         metrics=metrics,
         validation=detector.validation,
         warnings=[
@@ -100,7 +101,9 @@ def report(
     print(f"{output}: {len(scored):,} events scored, {scored.alerts:,} anomalous (score ≥ {threshold}).")
 
 
-def _facts(model: Path, detector: Detector, stream: EventStream, late: int) -> list[tuple[str, str]]:
+def _facts(
+    model: Path, detector: Detector, stream: EventStream, late: int, aside: int
+) -> list[tuple[str, str]]:
     """What the page says of model and events."""
     from sdgad.experiments.scored_events import listed_features
 
@@ -122,4 +125,6 @@ def _facts(model: Path, detector: Detector, stream: EventStream, late: int) -> l
         facts.append(("features", f"{features}, {which} listed with the alerts"))
     if late:
         facts.append(("left out", f"{late:,} rows that are older than the model's history"))
+    if aside:
+        facts.append(("set aside", f"{aside:,} rows that cannot be used"))
     return facts

@@ -14,7 +14,7 @@ from sdgad.cli.manner import Quiet, Verbose
 from sdgad.cli.naming import naming
 from sdgad.cli.notes import mention
 from sdgad.cli.opening import no_rows, open_events, open_model
-from sdgad.cli.options import AllowEmpty, Events, Explain, Model, ScoresOut, Threads
+from sdgad.cli.options import AllowEmpty, Events, Explain, Model, ScoresOut, SkipBadRows, Threads
 from sdgad.cli.places import need_another_file, need_place_for_file
 from sdgad.cli.printing import number_of, threshold_text
 from sdgad.errors import InputError, NoEventsError
@@ -59,6 +59,7 @@ def score(
     alerts_only: AlertsOnly = False,
     form: PipeFormat = None,
     allow_empty: AllowEmpty = False,
+    bad_rows: SkipBadRows = None,
     threads: Threads = None,  # noqa: ARG001
     quiet: Quiet = False,  # noqa: ARG001
     verbose: Verbose = False,  # noqa: ARG001
@@ -69,13 +70,16 @@ def score(
     anomalous), `anomaly` (1 where the score reaches the model's threshold) and `p_value` (how rare such a
     score is among normal events). Scoring continues from the end of the model's history and leaves the model
     as it is; `sdgad update` moves the history forward. With --explain there is a fourth, `why`: what is unusual
-    about an event that is anomalous (with --top: about every row that is listed), in words, and nothing for the others.
+    about an event that is anomalous (with --top: about every row that is listed), in words, and nothing for the others. A row
+    that --bad-rows skip sets aside has none of these.
 
     \b
     sdgad score model new.csv -o scores.csv
     sdgad score model new.csv -o alerts.csv --alerts-only --explain
     sdgad score model new.csv -o - --top 20 | column -s, -t
     """
+    import numpy as np
+
     from sdgad.experiments.score_table import listed_rows, need_room_for_scores, with_scores
 
     if output != STDOUT:
@@ -85,7 +89,7 @@ def score(
         need_another_file(output, events)
     detector = open_model(model)
     try:
-        table, stream = open_events(events, detector)
+        table, stream = open_events(events, detector, bad_rows)
     except NoEventsError:
         if not allow_empty:
             raise
@@ -94,7 +98,8 @@ def score(
     need_room_for_scores(table, detector.columns, str(events), explained=explain)
     with naming(events):
         found = detector.findings(stream) if explain else None
-        scores = stream.in_input_order(detector.decision_function(stream) if found is None else found.scores)
+        scores = np.full(table.num_rows, np.nan)  # of rows that are set aside, too
+        scores[stream.row] = scored = detector.decision_function(stream) if found is None else found.scores
         rows = listed_rows(scores, detector.threshold_, top=top, alerts_only=alerts_only)
         why = None
         if found is not None:
@@ -103,7 +108,7 @@ def score(
                 explained[rows] = True
             why = _reasons(found, stream, explained)
     _write(with_scores(table, detector, scores, str(events), why).take(rows), output, form)
-    _tell(detector, events, output, scores, None if top is None and not alerts_only else len(rows))
+    _tell(detector, events, output, scored, None if top is None and not alerts_only else len(rows))
 
 
 def _write(table: pa.Table, output: Path, form: Format | None) -> None:
@@ -161,10 +166,11 @@ def _result(line: str, output: Path) -> None:
 
 
 def _reasons(found: Findings, stream: EventStream, explained: Array) -> list[str | None]:
-    """A sentence for some events; both in the order of the input."""
+    """A sentence for some of the rows of the input, each of which is in the stream."""
     import numpy as np
 
-    place = stream.in_input_order(np.arange(len(found.scores)))  # of each row of the input in the stream
+    place = np.zeros(len(explained), np.int64)  # of each row of the input in the stream
+    place[stream.row] = np.arange(len(stream))
     rows = np.flatnonzero(explained)
     why = np.full(len(place), None, object)
     why[rows] = [str(one) for one in found.explanations(place[rows])]

@@ -10,7 +10,7 @@ from typer import Argument, Option
 from sdgad.cli.manner import Quiet, Verbose
 from sdgad.cli.naming import naming
 from sdgad.cli.opening import open_events, open_model, open_to_change
-from sdgad.cli.options import AllowEmpty, Model, Threads, Wait
+from sdgad.cli.options import AllowEmpty, Model, SkipBadRows, Threads, Wait
 from sdgad.errors import InputError, NoEventsError
 
 MaybeEvents = Annotated[
@@ -27,6 +27,7 @@ def update(
     undo: Undo = False,
     wait: Wait = None,
     allow_empty: AllowEmpty = False,
+    bad_rows: SkipBadRows = None,
     threads: Threads = None,  # noqa: ARG001
     quiet: Quiet = False,  # noqa: ARG001
     verbose: Verbose = False,  # noqa: ARG001
@@ -54,7 +55,7 @@ def update(
     with open_to_change(model, wait) as detector:
         before, _ = detector.history_size
         try:
-            _, stream = open_events(events, detector)
+            _, stream = open_events(events, detector, bad_rows)
         except NoEventsError:
             if not allow_empty:
                 raise

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -18,7 +19,7 @@ import torch
 
 from sdgad.calibration.threshold import ValidationScores
 from sdgad.detectors.archive import Archive, Arrivals
-from sdgad.detectors.border import Border, need_stream
+from sdgad.detectors.border import Border, in_reach, need_stream
 from sdgad.detectors.config import Late
 from sdgad.detectors.deciding import sound
 from sdgad.detectors.device import choose_device
@@ -143,6 +144,10 @@ class Detector(Explains, Saving):
                 raise InputError("The validation events begin before the training events end.")
             archive = archive.extended(arrivals)
             log, _ = log.merged(arrivals.log)
+        if (
+            self.config.bad_rows != "keep"
+        ):  # to skip them is for whoever reads the file: the parts are cut already
+            in_reach(log.t, np.concatenate([part.row for part in parts]), border.clock, "error")
         archive = archive.fitted(log.t[-1].item())
         if log.t[0] == log.t[-1] and self.config.ties == "strict" and self.keeps_log:
             logger.warning(
@@ -193,16 +198,25 @@ class Detector(Explains, Saving):
             logger.warning(
                 "The model has no history, so everybody is a stranger to it; update it with past events first."
             )
-        arrivals = archive.read(events, self.config.late)
+        arrivals = self._in_reach(events)
         if seen := archive.used_to_fit(arrivals):
             logger.warning(used_to_fit_note(seen, len(arrivals.log)))
         return arrivals
+
+    def _in_reach(self, events: EventStream) -> Arrivals:
+        """Events in the archive's terms, those that the policies for absurd times and for late events let through."""
+        need_stream(events)
+        archive, clock = self._archive, self._archive.border.clock
+        t = events.times_in(clock.unit)
+        reach = in_reach(t, events.row, clock, self.config.bad_rows, archive.span)
+        arrivals = archive.read(events if reach == slice(0, len(t)) else events[reach], self.config.late)
+        return replace(arrivals, kept=arrivals.kept + reach.start)
 
     def update(self, events: EventStream) -> Self:
         """Move the history forward: these events now count as past. Nothing is learned."""
         self._need_fit()
         archive = self._archive
-        arrivals = archive.read(events, self.config.late)
+        arrivals = self._in_reach(events)
         state = self._state
         if state.remembers:
             state = archive.advanced(arrivals, state, self._new_state, self.view, self.score_rows)
@@ -239,7 +253,7 @@ class Detector(Explains, Saving):
         return LiveScorer(self, parts, late=late or self.config.late, flagged=flagged)
 
     def set_params(self, **options: Any) -> Self:
-        """Change options: `late`, `device`, `max_nodes` and `max_age` act at once, any other asks for a new fit.
+        """Change options: `late`, `bad_rows`, `device`, `max_nodes` and `max_age` act at once, any other asks for a new fit.
 
         Where a state of its own speaks of nodes, bounds of memory cannot change after a fit: it was written under the old ones.
         """
@@ -349,7 +363,7 @@ class Detector(Explains, Saving):
     def used_to_fit(self, events: EventStream) -> int:
         """How many of the events that it scores `fit` has seen; where no history was kept, how many are of its time."""
         self._need_fit()
-        return self._archive.used_to_fit(self._archive.read(events, self.config.late))
+        return self._archive.used_to_fit(self._in_reach(events))
 
     def _need_fit(self) -> None:
         if not self._fitted:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from sdgad.detectors.config import Late
-from sdgad.errors import InputError
+from sdgad.errors import InputError, row_numbers
 from sdgad.events.clock import Clock
 from sdgad.events.features import CategoryEncoding, FeatureEncoder
 from sdgad.events.held import text, texts, truth, whole
+from sdgad.events.set_aside import Policy
 from sdgad.events.stream import Array, ColumnNames, EventStream
+from sdgad.events.suspicious import Span, bulk
+
+logger = logging.getLogger("sdgad.detectors")
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +106,21 @@ def in_time(t: Array, newest: Any, policy: Late, events: EventStream, end: str) 
         row = int(events.row[np.flatnonzero(late)[0]])
         raise InputError(f"Row {row + 1} is older than {end} (late='error').")
     return np.flatnonzero(~late)
+
+
+def in_reach(t: Array, row: Array, clock: Clock, policy: Policy, history: Span | None = None) -> slice:
+    """Events to keep, of those in time order, under the policy for times that are absurd beside each other and a history."""
+    every = slice(0, len(t))
+    kept = every if policy == "keep" else bulk(t, clock, history)
+    if kept == every:
+        return every
+    rows = sorted((np.delete(row, np.r_[kept]) + 1).tolist())
+    beside = "the others" if history is None else "the others and the model's history"
+    found = f"{row_numbers(rows).capitalize()}: the time is too far from {beside}"
+    if policy == "error":
+        raise InputError(f"{found} (bad_rows='error').")
+    logger.warning("%s; set aside.", found)
+    return kept
 
 
 def need_stream(events: Any) -> None:

@@ -9,12 +9,21 @@ from typing import Any, ClassVar, Literal
 from sdgad.configuration import option
 from sdgad.detectors.device import choose_device
 from sdgad.errors import InputError
+from sdgad.events.set_aside import Policy
 from sdgad.history.positions import Ties
 from sdgad.history.retention import Retention
 
 MOST_HISTORY = 10_000  # past events per endpoint: a batch of Windows holds that many for every event
 Late = Literal["score", "drop", "error"]
-AT_ONCE = {"late", "device", "max_nodes", "max_age", "precision", "graphs"}  # options that ask for no new fit
+AT_ONCE = {
+    "late",
+    "bad_rows",
+    "device",
+    "max_nodes",
+    "max_age",
+    "precision",
+    "graphs",
+}  # options that ask for no new fit
 
 
 @dataclass(frozen=True)
@@ -28,6 +37,10 @@ class DetectorConfig:
     late: Late = option(
         "score",
         "events older than the end of the history: score, drop or refuse them; may change after a fit",
+    )
+    bad_rows: Policy = option(
+        "error",
+        "events whose time is absurd beside the others and the history: refuse, skip or keep them; may change after a fit",
     )
     device: str = option(
         "auto", "cpu, cuda, or auto, which takes a GPU where there is one; may change after a fit"

@@ -44,7 +44,7 @@ class Options:
         return asdict(self.config)
 
     def set_params(self, **options: Any) -> Self:
-        """Change options: `late`, `device`, `max_nodes` and `max_age` act at once, any other asks for a new fit."""
+        """Change options: `late`, `bad_rows`, `device`, `max_nodes` and `max_age` act at once, any other asks for a new fit."""
         self._refuse_part_of_a_preset(options)
         self.config = self.configure({**self.get_params(), **options})
         if not set(options) <= AT_ONCE:

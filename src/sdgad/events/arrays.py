@@ -79,7 +79,8 @@ def _column(name: str, values: Any) -> tuple[pa.Array, dict[bytes, bytes] | None
     try:
         try:
             array = pa.array(values, from_pandas=True)
-            return _mixed(values) if _has_become_another(values, array) else (array, None)
+            odd = _has_become_another(values, array) or _mixes_zones(array, values)
+            return _mixed(values) if odd else (array, None)
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
             return _mixed(values)
     except UnicodeEncodeError:
@@ -110,6 +111,16 @@ def _mixed(values: Any) -> tuple[pa.Array, dict[bytes, bytes]]:
             mark.setdefault(NO_ID, str(row).encode())
         texts.append(_as_text(value))
     return pa.array(texts, pa.large_string()), mark
+
+
+def _mixes_zones(array: pa.Array | pa.ChunkedArray, values: Any) -> bool:
+    """Whether some datetimes name a zone and some do not, of which arrow would say nothing."""
+    if not pa.types.is_timestamp(array.type) or getattr(values, "dtype", np.dtype(object)) != np.dtype(
+        object
+    ):
+        return False
+    zones = {value.tzinfo is None for value in values if getattr(value, "year", 0) > 0}
+    return len(zones) > 1
 
 
 def _rows(values: np.ndarray[Any, Any]) -> pa.Array:

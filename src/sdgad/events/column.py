@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sdgad.errors import InputError
+from sdgad.errors import AtRow, BadRows, InputError
 
 UNTYPED = {
     b"sdgad.untyped": b"1"
@@ -80,7 +82,7 @@ class Column:
         """`problem` at a row counted from 0; people count data rows from 1."""
         if len(problem) > 3 * LONG:  # it tells a value that nobody reads to the end
             problem = f"{problem[: 2 * LONG]} … {problem[-LONG:]}"
-        return InputError(f"{self.source}, column {shown(self.name)}, row {row + 1}: {problem}.")
+        return AtRow.of(self.place, row, problem)
 
     def no(self, expected: str) -> InputError:
         """The column has a type that holds nothing of what is `expected`: told by its first value."""
@@ -92,6 +94,25 @@ class Column:
         except (ValueError, OverflowError, IndexError, pa.ArrowException):  # nothing that Python can show
             value = ""
         return self.error(row, f"{expected}, not {kind}{value}")
+
+    def refuse(self, mask: pa.Array | np.ndarray[Any, Any], problem: str) -> None:
+        """Rows that may be set aside: an error if there are any. `problem` may speak of the first one's `{value}`."""
+        rows = np.flatnonzero(np.asarray(mask))
+        if len(rows):
+            value = self.value(int(rows[0])) if "{value}" in problem else ""
+            raise BadRows.of(self.place, rows.tolist(), problem.replace("{value}", value))
+
+    @property
+    def place(self) -> str:
+        """File and column, for a message."""
+        return f"{self.source}, column {shown(self.name)}"
+
+    def value(self, row: int) -> str:
+        """A value for a message."""
+        try:
+            return shown(self.values[row].as_py())
+        except (ValueError, OverflowError):  # a timestamp that Python's years do not reach
+            return str(self.values[row])
 
 
 def _plain(column: pa.ChunkedArray) -> pa.Array:

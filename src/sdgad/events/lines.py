@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from sdgad.errors import InputError
 from sdgad.events.arrays import encodes
-from sdgad.events.clock import Clock
+from sdgad.events.calendar_numbers import look_like_serial_days, written_dates
+from sdgad.events.clock import FARTHEST, Clock
 from sdgad.events.column import UNTYPED, Column
 from sdgad.events.messages import holders
 from sdgad.events.read import read_events
@@ -25,7 +26,6 @@ from sdgad.events.times import read_times
 
 Row = dict[str, Any]  # a value, or None where there is none, for every column that the model reads
 
-FARTHEST = 1e12  # seconds from zero that a time may be: 30,000 years, and gaps still fit into a float32
 LONGEST_ID = 4096  # bytes of UTF-8, as long as a path may be: a bound on parties is one on memory, too
 _EXACT = 2**53  # from here on neighbouring whole numbers are the same float
 _SOURCE = "The line"
@@ -147,9 +147,9 @@ class LineReader:
         values = [None if row[name] is None else str(row[name]) for row in rows]
         column = Column(_SOURCE, name, pa.array(values, pa.large_string()), untyped=True)
         try:
-            found: list[float] = read_times(column, timezone=self.clock.timezone, clock=self.clock)[
-                0
-            ].tolist()
+            found: list[float] = read_times(
+                column, timezone=self.clock.timezone, clock=self.clock, keep=True
+            )[0].tolist()
             return found
         except InputError:
             half = len(rows) // 2
@@ -158,7 +158,8 @@ class LineReader:
     def _kind(self, name: str, value: Any) -> Any:
         if name == self.columns.time:
             try:
-                return Clock.guess(np.array([float(value)] * 2))
+                number = np.array([float(value)])
+                return Clock.guess(number), written_dates(number) is None, look_like_serial_days(number)
             except (ValueError, TypeError, OverflowError):
                 return str
         exact = (self.columns.src, self.columns.dst, *self.columns.categorical)
@@ -177,6 +178,7 @@ class LineReader:
                 columns=replace(self.columns, label=None),
                 clock=self.clock,
                 bipartite=self.bipartite,
+                bad_rows="keep",  # a line means what it means, whatever comes beside it
                 name=_SOURCE,
             )
         except InputError as problem:

@@ -120,15 +120,15 @@ def _narrow(values: pa.Array) -> pa.Array:
     return values.cast(pa.float32(), safe=False)
 
 
-def _finite(column: Column, original: pa.Array, numbers: pa.Array, width: int = 1) -> Array:
-    """float32 with NaN for missing; what does not fit into a finite float32 is an error."""
+def _finite(column: Column, original: pa.Array, numbers: pa.Array, rows: Array | None = None) -> Array:
+    """float32 with NaN for missing; what does not fit into a finite float32 is an error. `rows`: where each stands."""
     values: Array = numbers.to_numpy(zero_copy_only=False)
     infinite = np.isinf(values)
     if infinite.any():
         place = int(np.flatnonzero(infinite)[0])
-        raise column.error(
-            place // width, f"{original[place].as_py()} is infinite or too large for a feature"
-        )
+        wrong = np.zeros(len(column.values), bool)
+        wrong[np.flatnonzero(infinite) if rows is None else rows[infinite]] = True
+        column.refuse(wrong, f"{original[place].as_py()} is infinite or too large for a feature")
     return values
 
 
@@ -181,7 +181,8 @@ def _spread(column: Column) -> Array:
         found = len(values[ragged].as_py())
         raise column.error(ragged, f"{found} values where the rows before have {width}")
     flat = values.drop_null().flatten()
-    numbers = _finite(column, flat, _narrow(flat), max(width, 1)).reshape(len(lengths), width)
+    rows = np.repeat(np.flatnonzero(pc.is_valid(values).to_numpy(zero_copy_only=False)), width)
+    numbers = _finite(column, flat, _narrow(flat), rows).reshape(len(lengths), width)
     if len(lengths) == count:
         return numbers
     spread = np.full((count, width), np.nan, np.float32)

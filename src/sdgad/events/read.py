@@ -25,6 +25,7 @@ from sdgad.events.layouts import (
     recognise,
 )
 from sdgad.events.messages import holders, read_messages
+from sdgad.events.set_aside import Aside, Policy
 from sdgad.events.stream import ColumnNames, EventStream, FeatureColumn
 from sdgad.events.table import open_table
 from sdgad.events.times import read_times
@@ -51,6 +52,8 @@ def read_events(
     timezone: str | None = None,
     columns: ColumnNames | None = None,
     clock: Clock | None = None,
+    history: tuple[float, float] | None = None,
+    bad_rows: Policy = "error",
     name: str | None = None,
 ) -> EventStream:
     """Events from a file, a table, a PyG `TemporalData` or a dictionary of columns.
@@ -69,7 +72,14 @@ def read_events(
 
     For times see `read_times`. `columns` are the names of an earlier stream: all its features must be there, its
     label may be missing. `clock` is the clock of an earlier stream: its zone and, unless the numbers clearly look
-    like a wall clock in another one, its unit are meant here too. `name` is what messages call a table.
+    like a wall clock in another one, its unit are meant here too.
+    `history` is the first and last time that a model has seen, in units of that clock (`detector.history_span`).
+    `name` is what messages call a table.
+
+    A row is bad if it has no id or no time, a time that no clock holds, an infinite feature, or a time that is absurd
+    beside those of the other rows and the `history` (1970 among rows of 2026: `events.suspicious.bulk` has the rule).
+    `bad_rows="error"` refuses the file; `"skip"` reads the others as if bad rows were not there, and says which are
+    set aside (`row` tells where the others stood); `"keep"` takes absurd times as they are, and refuses the rest.
     """
     where, table = open_table(source, name)
     if table.num_rows == 0:
@@ -98,30 +108,49 @@ def read_events(
     _need_one_role_each(names, where)
     if columns is None:
         tell_unused(table, names, layout, where, features_named=features is not None)
-    conventional = layout if layout and (layout.src, layout.dst) == (names.src, names.dst) else None
-    t, read_clock = read_times(
-        Column.of(table, names.time, where),
-        time_unit=time_unit,
-        timezone=timezone or (clock.timezone if clock else None),
-        clock=clock or (layout.clock if layout and layout.time == names.time else None),
-    )
+    for feature in names.features:
+        if not holders(table.column_names, feature):
+            Column.of(table, feature, where)  # which columns there are comes before what they hold
+    aside = Aside(where, bad_rows, table.num_rows)
     categorical = {*categories, *(columns.categorical if columns else ())}
-    described, msg = read_messages(table, names.features, where, categorical)
-    names = replace(names, categorical=tuple(feature.name for feature in described if feature.categorical))
-    if columns is None:
-        _tell_unique(described, table.num_rows, where)
-    events = EventStream(
-        _ids(Column.of(table, names.src, where)),
-        _ids(Column.of(table, names.dst, where)),
-        t,
-        msg,
-        None if names.label is None else _labels(Column.of(table, names.label, where)),
-        bipartite=bool(conventional and conventional.bipartite) if bipartite is None else bipartite,
-        features=described,
-        anomaly_type=_anomaly_types(table, where),
-        clock=read_clock,
-        names=names,
-    )
+
+    def times(rows: pa.Table) -> tuple[np.ndarray[Any, Any], Clock]:
+        return read_times(
+            Column.of(rows, names.time, where),
+            time_unit=time_unit,
+            timezone=timezone or (clock.timezone if clock else None),
+            clock=clock or (layout.clock if layout and layout.time == names.time else None),
+            history=history,
+            keep=bad_rows == "keep",
+        )
+
+    if bad_rows == "skip":  # first what does not depend on other rows
+        table, _ = aside.read(table, lambda rows: _ids(Column.of(rows, names.src, where)))
+        table, _ = aside.read(table, lambda rows: _ids(Column.of(rows, names.dst, where)))
+        table, _ = aside.read(table, lambda rows: read_messages(rows, names.features, where, categorical))
+    table, (t, read_clock) = aside.read(table, times)
+    aside.tell()
+    conventional = layout if layout and (layout.src, layout.dst) == (names.src, names.dst) else None
+    with aside.numbering():
+        described, msg = read_messages(table, names.features, where, categorical)
+        named = replace(
+            names, categorical=tuple(feature.name for feature in described if feature.categorical)
+        )
+        if columns is None:
+            _tell_unique(described, table.num_rows, where)
+        events = EventStream(
+            _ids(Column.of(table, names.src, where)),
+            _ids(Column.of(table, names.dst, where)),
+            t,
+            msg,
+            None if names.label is None else _labels(Column.of(table, names.label, where)),
+            bipartite=bool(conventional and conventional.bipartite) if bipartite is None else bipartite,
+            features=described,
+            anomaly_type=_anomaly_types(table, where),
+            clock=read_clock,
+            names=named,
+            row=aside.kept,
+        )
     if not events.was_sorted:
         late = int(np.sum(t < np.maximum.accumulate(t)))
         logger.warning("%s: %d of %d rows were not in time order and were sorted.", where, late, len(t))
@@ -222,13 +251,9 @@ def _tell_unique(features: Sequence[FeatureColumn], rows: int, where: str) -> No
 def _ids(column: Column) -> pa.Array:
     """Ids as int64 or text. Text without types becomes int64 only if it is canonical: "007" is not 7."""
     values = column.values
-    missing = first(pc.is_null(values, nan_is_null=True))
-    if missing is not None:
-        raise column.error(missing, "there is no id")
+    column.refuse(pc.is_null(values, nan_is_null=True), "there is no id")
     if column.is_text:
-        empty = first(pc.equal(values, ""))
-        if empty is not None:
-            raise column.error(empty, "there is no id")
+        column.refuse(pc.equal(values, ""), "there is no id")
         if column.no_id is not None:
             value = shown(values[column.no_id].as_py())
             raise column.error(column.no_id, f"{value} is not an id; ids are text or integers")

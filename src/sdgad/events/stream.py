@@ -9,6 +9,7 @@ import numpy as np
 
 from sdgad.errors import InputError
 from sdgad.events.clock import Clock
+from sdgad.events.suspicious import bulk, core
 from sdgad.events.times import epoch_seconds
 from sdgad.events.vocabulary import Ids, Vocabulary
 
@@ -78,8 +79,8 @@ class EventStream:
     `src`, `dst` are int64 codes 0 … num_nodes − 1 (bipartite: destinations after sources), `t` is float64 or int64
     (datetime64 becomes epoch seconds on a wall clock), `msg` is float32 `[E, d]` or None (missing values are NaN,
     categories are codes into `features[j].categories`), `label` is float32 with 0 = normal, 1 = anomalous, NaN =
-    unknown. Rows that arrive unsorted are sorted, stably; `row[i]` is where event i stood in the input. A part cut
-    from a stream knows its `predecessors`.
+    unknown. Rows that arrive unsorted are sorted, stably; `row[i]` is where event i stood in the input, which `row`
+    says where some rows of it are not here. A part cut from a stream knows its `predecessors`.
 
     >>> stream = EventStream(["ann", "bob", "ann"], ["shop", "shop", "bob"], [0, 60, 90], label=[0, 0, 1])
     >>> stream.vocabulary.raw(stream.src).to_pylist()
@@ -102,6 +103,7 @@ class EventStream:
         anomaly_type: Any = None,
         clock: Clock | None = None,
         names: ColumnNames | None = None,
+        row: Any = None,
     ) -> None:
         times, dated = _times(t)
         count = len(times)
@@ -115,7 +117,7 @@ class EventStream:
             anomaly_type=None
             if anomaly_type is None
             else _length("anomaly_type", np.asarray(anomaly_type, str), count),
-            row=np.arange(count),
+            row=np.arange(count) if row is None else _length("row", np.asarray(row, np.int64), count),
         )
         self.was_sorted = bool(np.all(times[1:] >= times[:-1]))
         if not self.was_sorted:
@@ -135,9 +137,12 @@ class EventStream:
         self.node_features = None if node_features is None else np.asarray(node_features, np.float32)
         if self.node_features is not None and len(self.node_features) != len(vocabulary):
             raise InputError(f"node_features has {len(self.node_features)} rows for {len(vocabulary)} nodes.")
-        self.clock = clock or Clock.guess(columns.t)
+        self.clock = clock or _likely_clock(columns.t)
         if dated:
             self.clock = replace(self.clock, unit="s", wall_clock=True, offsets=bool(self.clock.offsets))
+        lost = np.flatnonzero(~self.clock.holds(columns.t))
+        if len(lost):
+            raise InputError(f"Row {columns.row[lost].min() + 1} has a time that is too far away to be one.")
         self.names = names or ColumnNames(
             features=tuple(f.name for f in features),
             categorical=tuple(f.name for f in features if f.categorical),
@@ -307,6 +312,12 @@ class EventStream:
         ratio = Clock(unit).seconds / self.clock.seconds
         if ratio == 1:
             return self.t
+        if (
+            not Clock(unit)
+            .holds(np.asarray([self.t.min(), self.t.max()]) * (1 / ratio) if len(self) else self.t)
+            .all()
+        ):
+            raise InputError(f"The times, counted in {self.clock.unit}, reach further than {unit} can count.")
         # units divide each other, and whole factors keep ties
         return self.t / round(ratio) if ratio > 1 else self.t * round(1 / ratio)
 
@@ -370,6 +381,11 @@ def _times(t: Any) -> tuple[Array, bool]:
     if len(times) == 0:
         return times.astype(np.float64), False
     if np.issubdtype(times.dtype, np.integer):
+        over = times > np.iinfo(np.int64).max if times.dtype == np.uint64 else times == np.iinfo(np.int64).min
+        if over.any():
+            raise InputError(
+                f"Row {int(np.flatnonzero(over)[0]) + 1} has {times[over][0]}, which is no time."
+            )
         return times.astype(np.int64), False
     if not np.issubdtype(times.dtype, np.floating):
         raise InputError(f"Times must be numbers or datetimes, not {times.dtype}.")
@@ -377,6 +393,11 @@ def _times(t: Any) -> tuple[Array, bool]:
     if not np.isfinite(times).all():
         raise InputError(f"Row {int(np.flatnonzero(~np.isfinite(times))[0]) + 1} has no finite time.")
     return times, False
+
+
+def _likely_clock(t: Array) -> Clock:
+    """What sorted numbers look like; absurd ones among them have no say."""
+    return Clock.guess(t[bulk(t, Clock.guess(core(t)))])
 
 
 def _messages(msg: Any, count: int) -> Array | None:
