@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import logging
 import re
-import resource
 import signal
 import sys
 import time
@@ -100,7 +99,8 @@ def main(kind: str, rows: int, seed: int, folder: Path) -> None:
         path.unlink()
         done.update({"files": 1, "rows": case.rows, outcome: 1, f"{maker.__name__} {outcome}": 1})
         file += 1
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    # not that of getrusage, which counts the process that started this one
+    peak = int(re.findall(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[0]) / 2**20
     print(json.dumps({**done, "seconds": round(time.perf_counter() - start, 1), "peak GiB": round(peak, 2)}))
 
 

@@ -43,6 +43,8 @@ def _ones(values: pa.Array) -> int | None:
     elif pa.types.is_boolean(kind):
         return int(pc.sum(values).as_py() or 0)
     elif pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        if pa.types.is_float16(kind):  # which arrow cannot compare
+            return _ones(values.cast(pa.float32()))
         one = pc.fill_null(pc.equal(values, pa.scalar(1, kind)), False)
         zero = pc.fill_null(pc.equal(values, pa.scalar(0, kind)), False)
         known = pc.or_(pc.or_(one, zero), pc.is_null(values, nan_is_null=True))
