@@ -141,7 +141,8 @@ def _arrays(folder: Folder, rng: Rng) -> tuple[str, Folder]:
     elif what == 2:
         arrays[key], arrays["new"] = array, array
     elif what == 3:
-        arrays[key] = array.astype(rng.choice(["f8", "f4", "i8", "i4", "u1", "?"]))
+        with np.errstate(all="ignore"):
+            arrays[key] = array.astype(rng.choice(["f8", "f4", "i8", "i4", "u1", "?"]))
     elif what == 4:
         arrays[key] = array[..., None] if rng.integers(2) else array.reshape(-1)
     elif what == 5 and array.ndim:
