@@ -23,11 +23,14 @@ lint: $(VENV)/ready-dev            ## style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# A process per core, each with one thread; the tests of a file stay together, since they share what was fitted for them.
+PYTEST := OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive GOMP_SPINCOUNT=5000 $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile
+
 test: lint                         ## lint, type-check, and every test that is not slow
-	OMP_WAIT_POLICY=passive GOMP_SPINCOUNT=5000 $(BIN)/python -m pytest -m "not slow"
+	$(PYTEST) -m "not slow"
 
 test-all: lint                     ## all of it
-	OMP_WAIT_POLICY=passive GOMP_SPINCOUNT=5000 $(BIN)/python -m pytest
+	$(PYTEST)
 
 format: $(VENV)/ready-dev
 	$(BIN)/ruff check --fix .

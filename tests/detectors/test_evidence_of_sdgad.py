@@ -89,5 +89,5 @@ def test_what_is_recent_of_another_shape_is_refused_like_any_folder_that_does_no
     unlabelled: SDGAD,
 ) -> None:
     weights = unlabelled._weights() | {"evidence.recent.plain": np.zeros(2)}
-    with pytest.raises(KeyError, match="recent"):
+    with pytest.raises(ValueError, match="recent"):
         copy(unlabelled)._restore(weights, unlabelled._calibration())

@@ -155,5 +155,5 @@ def test_nobody_has_no_memory() -> None:
 def test_a_memory_of_another_width_is_refused() -> None:
     state = memory()
     arrays = state.arrays() | {"table.row": np.zeros((4, 3), np.float32), "table.time": np.zeros(4)}
-    with pytest.raises(ValueError, match="width"):
+    with pytest.raises(ValueError, match="shape"):
         state.load(arrays)

@@ -57,7 +57,7 @@ def test_an_empty_log_takes_the_times_of_what_comes() -> None:
 @settings(max_examples=50, deadline=None)
 @given(stream=streams(smallest=1))
 def test_arrays_and_back_are_the_same_log(stream: Stream) -> None:
-    log = EventLog.from_arrays(log_of(stream).arrays())
+    log = EventLog.from_arrays(log_of(stream).arrays(), stream.msg.shape[1])
     for name, column in vars(log_of(stream)).items():
         assert np.array_equal(getattr(log, name), column)
     index = log.index(stream.clock, "strict")

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 FLOOR = 1e-2  # no direction is stretched more than tenfold
+SAME = 1e-9  # a norm below it is that of events of which none differs from the others
 BLOCKS = 10
 DRIFT = 10.0
 
@@ -29,6 +30,6 @@ def whitening(values: Tensor, width: int, seed: int = 0) -> Tensor:
     drawn = torch.randn(count, count, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
     rotation = torch.linalg.qr(drawn.to(values.device)).Q
     matrix = rotation[:width, : len(whiten)] @ whiten
-    scale = (values @ matrix.T).square().sum(1).mean().sqrt().clamp(min=1e-12)
-    result: Tensor = (matrix / scale).float()
+    scale = (values @ matrix.T).square().sum(1).mean().sqrt()
+    result: Tensor = (matrix / scale.where(scale > SAME, torch.ones_like(scale))).float()
     return result
