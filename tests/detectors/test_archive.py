@@ -116,7 +116,7 @@ def test_an_update_leaves_a_copy_where_it_was(detector: Detector) -> None:
 
 @pytest.mark.usefixtures("small_is_large")
 def test_a_late_file_is_put_where_it_belongs(fitted: Detector, detector: Detector) -> None:
-    if fitted.name == "sdgad":  # what is recent follows the order in which events came, and has tests of its own
+    if fitted.name == "sdgad":  # what is recent follows the order in which events came
         options = SMALL["sdgad"] | {"local": False, "ties": fitted.get_params()["ties"]}
         fitted = make_detector("sdgad", **options).fit(TRAIN, val=VAL)
         detector = copy.copy(fitted)

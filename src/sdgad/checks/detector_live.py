@@ -55,7 +55,8 @@ def check_a_live_scorer_works_on_a_copy(subject: DetectorSubject) -> None:
     one, other = detector.live(), detector.live()
     one.update(test[:30])
     other.score_and_update(test[:30])
-    alike = same if subject.device == "cpu" else close  # what it remembers of scores may differ in their last bits on a GPU
+    # on a GPU what a state remembers of scores may differ in their last bits
+    alike = same if subject.device == "cpu" else close
     alike(one.score(test[30:]), other.score(test[30:]), "scores after update, and after score_and_update")
     need(
         one.history_size == other.history_size and one.history_size[0] == size[0] + 30,
