@@ -35,10 +35,10 @@ def parquet() -> bytes:
 
 WRONG = [
     ("x.csv", parquet(), "holds Parquet, not rows of text; rename it to end in .parquet"),
-    ("x.csv.gz", gzip.compress(parquet()), "holds Parquet"),
+    ("x.csv.gz", gzip.compress(parquet(), mtime=0), "holds Parquet"),
     ("x.jsonl", parquet(), "holds Parquet"),
-    ("x.csv", gzip.compress(CSV), "holds data packed by gzip, not rows of text; rename it to x.csv.gz"),
-    ("x.jsonl", gzip.compress(JSON), "rename it to x.jsonl.gz"),
+    ("x.csv", gzip.compress(CSV, mtime=0), "holds data packed by gzip, not rows of text; rename it to x.csv.gz"),
+    ("x.jsonl", gzip.compress(JSON, mtime=0), "rename it to x.jsonl.gz"),
     ("x.csv", zipped(), "holds a zip archive or a workbook, not rows of text; unpack it, or save the sheet as CSV"),
     ("x.csv", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 99, "holds an Excel workbook"),
     ("x.csv", b"BZh91AY&SY" + b"\0" * 99, "holds data packed by bzip2, not rows of text; unpack it first"),
@@ -52,7 +52,7 @@ WRONG = [
     ("x.jsonl", CSV, "row 1: not a line of JSON"),
     ("x.parquet", CSV, "not a readable Parquet file; it holds text, so rename it to end in .csv"),
     ("x.parquet", JSON, "it holds text, so rename it to end in .jsonl"),
-    ("x.parquet.gz", gzip.compress(parquet()), "not a readable Parquet file; it holds data packed by gzip"),
+    ("x.parquet.gz", gzip.compress(parquet(), mtime=0), "not a readable Parquet file; it holds data packed by gzip"),
     ("x.pq", zipped(), "it holds a zip archive"),
     ("x.parquet", b"PARE" + b"\0" * 20 + b"PARE", "it is encrypted"),
     ("x.xlsx", zipped(), "has no known format; files end in .parquet, .pq, .csv, .tsv, .jsonl, .ndjson, .json; save the sheet"),
