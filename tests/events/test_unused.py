@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -135,3 +136,15 @@ def test_all_includes_what_convention_takes() -> None:
 
 def test_what_score_writes_is_no_feature() -> None:
     assert (*ADDED, WHY) == OUTPUTS == ("score", "anomaly", "p_value", "why")
+
+
+@pytest.mark.parametrize("name", ["note", "y", "is_fraud_note"])
+def test_a_column_of_mixed_values_that_nobody_asked_for_refuses_no_file(tmp_path: Path, name: str) -> None:
+    odd = [1, "a", {"b": [2]}, None, [3]]
+    rows = [{"src": f"a{i % 3}", "dst": "b", "t": i, "amount": i / 2, name: odd[i % 5]} for i in range(20)]
+    path = tmp_path / "x.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for features in (None, ["amount"], "all"):
+        events = read_events(path, features=features)
+        assert len(events) == 20
+        assert name not in events.names.features

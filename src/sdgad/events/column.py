@@ -63,6 +63,14 @@ class Column:
             )
         return column
 
+    @classmethod
+    def if_usable(cls, table: pa.Table, name: str, source: str) -> Column | None:
+        """The same of a column that nobody asked for: None where it holds what is no single value."""
+        try:
+            return cls.of(table, name, source)
+        except InputError:
+            return None
+
     @property
     def is_text(self) -> bool:
         return bool(pa.types.is_large_string(self.values.type))

@@ -198,9 +198,9 @@ def _may_be_label(table: pa.Table, name: str, where: str, needed: bool) -> bool:
     vague = name.strip().lower() in VAGUE_LABELS
     if needed and not vague:
         return True
-    column = Column.of(table, name, where)
     try:
-        problem = "is 1 for every event" if np.all(_labels(column) == 1) and vague else None
+        labels = _labels(Column.of(table, name, where))
+        problem = "is 1 for every event" if np.all(labels == 1) and vague else None
     except InputError:
         problem = "holds other values than 0, 1 and empty"
     if problem:

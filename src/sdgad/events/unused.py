@@ -60,7 +60,9 @@ def _no_feature(table: pa.Table, name: str, label: str | None, where: str) -> st
         return f"of type {kind}"
     if is_list(kind):
         return None
-    column = Column.of(table, name, where)
+    column = Column.if_usable(table, name, where)
+    if column is None:
+        return "more than one value in a row"
     if column.values.null_count == len(column.values) or (
         column.is_text and pc.all(is_missing(column.values)).as_py()
     ):
@@ -108,7 +110,8 @@ def _looks_like_label(table: pa.Table, name: str, label: str | None, where: str)
     kind = table.schema.field(table.column_names.index(name)).type
     if table.column_names.count(name) > 1 or not _scalar(kind):
         return False
-    return _may_be_label(Column.of(table, name, where), label)
+    column = Column.if_usable(table, name, where)
+    return column is not None and _may_be_label(column, label)
 
 
 def _unclaimed(

@@ -25,8 +25,8 @@ def identifiers(table: pa.Table, events: EventStream) -> dict[str, TextColumn]:
     for name in table.column_names:
         if name in used or table.column_names.count(name) > 1:
             continue
-        column = Column.of(table, name, "The table")
-        if not (column.is_text or pa.types.is_integer(column.values.type)):
+        column = Column.if_usable(table, name, "The table")
+        if column is None or not (column.is_text or pa.types.is_integer(column.values.type)):
             continue
         unique = is_identifier(column)
         if unique or named_as_identifier(name):
