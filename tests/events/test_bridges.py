@@ -16,6 +16,8 @@ from sdgad.events.clock import Clock
 from sdgad.events.read import read_events
 from sdgad.events.stream import ColumnNames, EventStream, FeatureColumn
 
+from .plain_times import FLOATS, INTEGERS, NANOSECONDS, SECONDS
+
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=4)
 TABLES = {"to_arrow": "pyarrow", "to_pandas": "pandas", "to_polars": "polars"}
 CODED = {"to_pyg": "torch_geometric", "to_tgb": "numpy"}
@@ -37,11 +39,13 @@ def streams(draw: st.DrawFn) -> EventStream:
     times = draw(
         st.sampled_from(
             [
-                st.integers(-(2**61), 2**61),
+                INTEGERS,
+                SECONDS,
+                NANOSECONDS,
                 st.integers(
                     1_700_000_000_000_000_000, 1_700_000_000_000_000_100
                 ),  # nanoseconds, not exact in float64
-                st.floats(-(2.0**62), 2.0**62),
+                FLOATS,
             ]
         )
     )

@@ -23,6 +23,8 @@ from sdgad.events.stream import ColumnNames, EventStream, FeatureColumn
 from sdgad.events.table import read_table
 from sdgad.events.write import write_events, write_table
 
+from .plain_times import FLOATS, INTEGERS, NANOSECONDS, SECONDS
+
 FORMATS = ["parquet", "csv", "tsv", "jsonl", "csv.gz"]
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6)
 PANDAS_TEXT = st.text(  # pandas reads a field as ended by a NUL
@@ -41,7 +43,7 @@ def streams(draw: st.DrawFn) -> EventStream:
     ids = draw(
         st.sampled_from([TEXT, st.integers(-(2**63), 2**63 - 1), st.sampled_from(["7", "007", "a b", "🙂"])])
     )
-    times = draw(st.sampled_from([st.integers(-(2**61), 2**61), st.floats(-(2.0**62), 2.0**62)]))
+    times = draw(st.sampled_from([INTEGERS, FLOATS, SECONDS, NANOSECONDS]))
     dtype = draw(st.sampled_from(["named", "nameless", "none"]))
     msg, features = None, None
     if dtype != "none":
