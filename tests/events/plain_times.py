@@ -1,7 +1,7 @@
 """Times of a few rows that mean the same however they are read.
 
-A handful of numbers from everywhere may hold one that looks like today beside one that no clock of today holds: a file of such rows
-is refused, as it should be. So these are all far from any calendar, or all of one.
+A handful of numbers from everywhere may hold one that looks like today beside one that no clock of today holds: a file of
+such rows is refused, as it should be. So these are all far from any calendar, or all of one.
 """
 
 from __future__ import annotations
