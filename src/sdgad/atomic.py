@@ -1,6 +1,6 @@
 """Output that appears whole or not at all: made in a hidden workplace beside its place, then moved there in one step.
 
-A workplace is the folder `.NAME.XXXXXXXX.part`, locked by whoever works in it. The lock ends with its process, however that ends;
+A workplace is the folder `.NAME.1f2e3d4c.part`, locked by whoever works in it. The lock ends with its process, however that ends;
 so the next to write the same output knows what a killed one left behind, and clears it away. Nothing is made with the private
 modes of temporary files: all output has the modes that the umask gives.
 """

@@ -19,7 +19,7 @@ def naming(source: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     except SdgadError as problem:
-        sentence = _UNIT.sub("with --time-unit", as_options(str(problem)))
+        sentence = as_options(str(problem))
         if str(source) not in sentence:
             sentence = f"{source}: {_continued(sentence)}"
         if isinstance(problem, BadRows):
@@ -30,7 +30,7 @@ def naming(source: str | os.PathLike[str]) -> Iterator[None]:
 
 def as_options(sentence: str) -> str:
     """Keywords of the library, in what it advises, as options of a command."""
-    return _KEYWORD.sub(r"\1--\2", sentence)
+    return _UNIT.sub("with --time-unit", _KEYWORD.sub(r"\1--\2", sentence))
 
 
 def _continued(sentence: str) -> str:

@@ -17,7 +17,7 @@ from sdgad.errors import InputError
 from sdgad.events.arrays import encodes
 from sdgad.events.calendar_numbers import look_like_serial_days, written_dates
 from sdgad.events.clock import FARTHEST, Clock
-from sdgad.events.column import UNTYPED, Column
+from sdgad.events.column import EXACT, UNTYPED, Column
 from sdgad.events.messages import holders
 from sdgad.events.read import read_events
 from sdgad.events.stream import ColumnNames, EventStream
@@ -27,7 +27,6 @@ from sdgad.events.times import read_times
 Row = dict[str, Any]  # a value, or None where there is none, for every column that the model reads
 
 LONGEST_ID = 4096  # bytes of UTF-8, as long as a path may be: a bound on parties is one on memory, too
-_EXACT = 2**53  # from here on neighbouring whole numbers are the same float
 _SOURCE = "The line"
 _PLACE = re.compile(rf"^{_SOURCE}, c(olumn .+?), row 1: ", re.DOTALL)
 
@@ -197,7 +196,7 @@ def _is_number_or_none(value: Any) -> bool:
 
 def _need_id(name: str, value: Any) -> None:
     """No id that takes a megabyte to remember, and none that may stand for two."""
-    if isinstance(value, float) and abs(value) >= _EXACT:
+    if isinstance(value, float) and abs(value) >= EXACT:
         raise InputError(f"Column {name!r}: {value} is not an id; ids are text or integers.")
     if isinstance(value, str) and 4 * len(value) > LONGEST_ID and len(value.encode()) > LONGEST_ID:
         raise InputError(

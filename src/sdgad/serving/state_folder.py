@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import time
@@ -14,6 +13,7 @@ from sdgad.atomic import need_outside_models
 from sdgad.detectors.live import LiveScorer
 from sdgad.durable import folder_to_disk
 from sdgad.errors import InputError, ModelFolderError
+from sdgad.locks import lock_now
 from sdgad.serving.acknowledgements import Acknowledgements
 from sdgad.serving.consumed import Consumed
 
@@ -57,11 +57,9 @@ class StateFolder:
             self._lock = os.open(self._folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         except OSError as problem:
             raise InputError(f"{self._folder} cannot hold the state: {problem.strerror}.") from None
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not lock_now(self._lock):
             os.close(self._lock)
-            raise InputError(f"{self._folder} is in use by another process.") from None
+            raise InputError(f"{self._folder} is in use by another process.")
         self._clean()
         return self
 
