@@ -30,6 +30,7 @@ MODULES = (
     "sdgad.encoders.tgn",
     "sdgad.encoders.tgat",
     "sdgad.encoders.jodie",
+    "sdgad.encoders.dyrep",
 )
 
 MOST_LAYERS = 1000
