@@ -13,7 +13,7 @@ from torch import Tensor
 from sdgad.detectors import make_detector
 from sdgad.detectors.learned.event_vector import EventVector
 from sdgad.encoders.dyrep import DyRep
-from sdgad.encoders.memory import MemoryConfig
+from sdgad.encoders.memory_vector import MemoryVectorConfig
 from sdgad.events.simulator import simulate_payments
 from sdgad.history.index import HistoryIndex
 from sdgad.history.memory import NodeMemory
@@ -28,7 +28,7 @@ MSG = np.array([[1, 0], [0, 1], [2, 1], [-1, 3]], np.float32)
 
 def make(messages: int = 1, **options: Any) -> DyRep:
     torch.manual_seed(0)
-    config = MemoryConfig(width=WIDTH, time_width=3, messages=messages, commit=1, **options)
+    config = MemoryVectorConfig(width=WIDTH, time_width=3, messages=messages, commit=1, **options)
     return DyRep(SHAPE, config).eval()
 
 
@@ -162,5 +162,5 @@ def test_what_is_written_is_no_matter_of_chance_in_training_either() -> None:
 
 
 def test_published_sizes() -> None:
-    assert isinstance(DyRep.paper, MemoryConfig)
+    assert isinstance(DyRep.paper, MemoryVectorConfig)
     assert (DyRep.paper.messages, DyRep.paper.width, DyRep.paper.time_width) == (1, 172, 100)

@@ -13,7 +13,7 @@ from torch import Tensor
 from sdgad.detectors import make_detector
 from sdgad.encoders.gap_scale import LIMIT, GapScale
 from sdgad.encoders.jodie import JODIE
-from sdgad.encoders.memory import MemoryConfig
+from sdgad.encoders.memory_vector import MemoryVectorConfig
 from sdgad.events.stream import EventStream
 from sdgad.history.index import HistoryIndex
 from sdgad.history.memory import NodeMemory
@@ -27,7 +27,7 @@ SRC, DST, T = np.array([0, 1, 0, 1, 0]), np.array([2, 2, 2, 3, 3]), np.array([0.
 def make(log_gap: bool = False, messages: int = 1, width: int = 2) -> JODIE:
     torch.manual_seed(0)
     return JODIE(
-        SHAPE, MemoryConfig(width=width, time_width=3, messages=messages, commit=1, log_gap=log_gap)
+        SHAPE, MemoryVectorConfig(width=width, time_width=3, messages=messages, commit=1, log_gap=log_gap)
     ).eval()
 
 
@@ -172,7 +172,7 @@ def test_a_detector_measures_gaps_on_training_events_and_on_no_others(name: str)
 
 
 def test_published_sizes() -> None:
-    assert isinstance(JODIE.paper, MemoryConfig)
+    assert isinstance(JODIE.paper, MemoryVectorConfig)
     assert (JODIE.paper.messages, JODIE.paper.width, JODIE.paper.time_width, JODIE.paper.log_gap) == (
         1,
         172,

@@ -7,8 +7,7 @@ from typing import ClassVar
 from torch import Tensor, nn
 
 from sdgad.encoders.base import EncoderConfig, encoders
-from sdgad.encoders.memory import MemoryConfig
-from sdgad.encoders.memory_vector import MemoryVectorEncoder
+from sdgad.encoders.memory_vector import MemoryVectorConfig, MemoryVectorEncoder
 from sdgad.encoders.temporal_attention import TemporalAttention
 from sdgad.history.window import Window, WindowShape
 
@@ -29,12 +28,12 @@ class DyRep(MemoryVectorEncoder):
     that wait, other than published. Left out: the original's intensities, and the attention matrix that they move.
     """
 
-    paper: ClassVar[EncoderConfig] = MemoryConfig(
+    paper: ClassVar[EncoderConfig] = MemoryVectorConfig(
         width=172, time_width=100, layers=1, heads=2, dropout=0.1, train_time=True, log_gap=False, messages=1
     )
     neighbours = True
 
-    def __init__(self, shape: WindowShape, config: MemoryConfig) -> None:
+    def __init__(self, shape: WindowShape, config: MemoryVectorConfig) -> None:
         super().__init__(shape, config)
         self.cell = nn.RNNCell(self.message_width, config.width)
         self.attend = TemporalAttention(shape, config, self.clock)

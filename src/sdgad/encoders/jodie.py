@@ -10,8 +10,7 @@ from sdgad.encoders.base import EncoderConfig, encoders
 from sdgad.encoders.dropout import Dropout
 from sdgad.encoders.gap_scale import GapScale
 from sdgad.encoders.linear import Linear
-from sdgad.encoders.memory import MemoryConfig
-from sdgad.encoders.memory_vector import MemoryVectorEncoder
+from sdgad.encoders.memory_vector import MemoryVectorConfig, MemoryVectorEncoder
 from sdgad.history.window import Window, WindowShape
 
 
@@ -29,11 +28,11 @@ class JODIE(MemoryVectorEncoder):
     cells, a learned first memory and unit length; there is no one-hot node here, so that newcomers need no row.
     """
 
-    paper: ClassVar[EncoderConfig] = MemoryConfig(
+    paper: ClassVar[EncoderConfig] = MemoryVectorConfig(
         width=172, time_width=100, layers=1, heads=2, dropout=0.1, train_time=True, log_gap=False, messages=1
     )
 
-    def __init__(self, shape: WindowShape, config: MemoryConfig) -> None:
+    def __init__(self, shape: WindowShape, config: MemoryVectorConfig) -> None:
         super().__init__(shape, config)
         self.cell = nn.RNNCell(self.message_width, config.width)
         self.gap = GapScale(config.log_gap)
