@@ -104,6 +104,18 @@ class CountsItsCalls(Plain):
         return super().vectors(window, include_event)
 
 
+class ForgetsItsUnits(Plain):
+    """Vectors in units of the mean gap of a sample, which no state dict holds."""
+
+    unit = 1.0
+
+    def fit_scales(self, sample: Window) -> None:
+        self.unit = 2 + float(sample.past_gap.mean())
+
+    def vectors(self, window: Window, include_event: bool | Tensor) -> Tensor:
+        return super().vectors(window, include_event) / self.unit
+
+
 class AsksTheHost(Plain):
     def vectors(self, window: Window, include_event: bool | Tensor) -> Tensor:
         if len(window) and float(window.past_gap.max()) < -1:

@@ -10,6 +10,7 @@ import torch
 
 from sdgad.detectors import Detector, make_detector
 from sdgad.detectors.average import Swapped
+from sdgad.detectors.capture import Capture
 from sdgad.detectors.learned.reader import Reader
 from sdgad.detectors.learned.selection import Validation
 from sdgad.detectors.sdgad.local_state import LocalState
@@ -44,11 +45,16 @@ def fitted(name: str = "classifier", **options: Any) -> Detector:
     return make_detector(name, **{**SMALL, **options}).fit(TRAIN, val=VAL, epochs=2)
 
 
-@pytest.mark.parametrize("name", ["classifier", "sdgad"])
+@pytest.mark.parametrize(
+    ("name", "encoder"), [("classifier", "tgn"), ("sdgad", "tgn"), ("classifier", "dyrep")]
+)
 @pytest.mark.parametrize("labels", ["all", "few-shot", "none"])
-def test_the_memory_that_is_kept_is_that_of_the_weights_that_are_kept(name: str, labels: Any) -> None:
-    """Replayed event by event through a new state, from the first predecessor on."""
-    detector = make_detector(name, **SMALL).fit(TRAIN.with_labels(labels, k=2), val=VAL, epochs=2)
+def test_the_memory_that_is_kept_is_that_of_the_weights_that_are_kept(
+    name: str, encoder: str, labels: Any
+) -> None:
+    """Replayed event by event through a new state, from the first predecessor on; DyRep has dropout in what it writes."""
+    detector = make_detector(name, **{**SMALL, "encoder": encoder})
+    detector.fit(TRAIN.with_labels(labels, k=2), val=VAL, epochs=2)
     live = detector.live()
     kept, again = live._state, detector._new_state()
     archive, view = detector._archive, detector.view
@@ -133,6 +139,25 @@ def test_validation_replays_the_memory_under_the_averaged_weights(monkeypatch: p
     fitted()
     assert len(replays) == 2
     assert all(made == expected > 10 for made, expected in replays)
+
+
+@pytest.mark.parametrize("encoder", ["tgn", "jodie", "dyrep"])
+def test_why_a_step_with_memory_is_not_recorded_is_known(
+    encoder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a GPU `Capture` says it once, with the name of the encoder."""
+    said: list[tuple[str, str]] = []
+
+    class Watched(Capture[Any]):
+        def __init__(self, *args: Any, of: str, obstacle: str, **options: Any) -> None:
+            said.append((of, obstacle))
+            super().__init__(*args, of=of, obstacle=obstacle, **options)
+
+    monkeypatch.setattr("sdgad.detectors.learned.detector.Capture", Watched)
+    make_detector("classifier", **{**SMALL, "encoder": encoder}).fit(TRAIN, val=VAL, epochs=1)
+    [(of, obstacle)] = said
+    assert repr(encoder) in of
+    assert obstacle == "its steps are not the same work every time"
 
 
 def test_scoring_begins_where_validation_ends_and_goes_on() -> None:

@@ -32,6 +32,12 @@ def test_a_memory_reaches_beyond_the_window() -> None:
     assert quality(events, "tcl", history=4, context=False) >= 0.8  # or the stream itself would be at fault
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("encoder", ["jodie", "dyrep"])
+def test_so_do_the_memories_that_are_read_by_themselves(encoder: str) -> None:
+    assert quality(third_last(), encoder, history=2, context=False) >= 0.8
+
+
 def test_a_second_layer_sees_the_second_hop() -> None:
     """The label is a mark in the past of the source's last partner."""
     events = second_hop()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from sdgad.encoders.dropout import Dropout, paired_dropout
+from sdgad.encoders.dropout import Dropout, paired_dropout, without_dropout
 
 
 def test_entries_are_dropped_or_scaled_so_that_the_mean_stays() -> None:
@@ -28,6 +28,13 @@ def test_halves_share_a_mask_inside_the_context_only() -> None:
 def test_nothing_is_dropped_in_evaluation() -> None:
     x = torch.randn(4, 3)
     assert Dropout(0.9).eval()(x) is x
+
+
+def test_nothing_is_dropped_where_something_is_kept_for_later() -> None:
+    layer, x = Dropout(0.9), torch.randn(4, 3)
+    with without_dropout():
+        assert layer(x) is x
+    assert not torch.equal(layer(x), x)
 
 
 def test_a_batch_that_cannot_be_halved_is_an_error() -> None:

@@ -53,7 +53,7 @@ def check_with_the_event_its_features_and_presence_matter(subject: EncoderSubjec
 
 
 def check_the_visible_past_matters(subject: EncoderSubject) -> None:
-    """When past events were and what they were like is seen; where the tag `past` is False, nothing of them is."""
+    """When past events were and what they were like is seen without the event; where the tag `past` is False, nothing is."""
     encoder, window = subject.case(Sizes(filled=1.0))
     for name in ("past_gap", "past_msg", "past_context"):
         changed = replace(window, **{name: getattr(window, name) * 3 + 1})

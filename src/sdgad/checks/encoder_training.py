@@ -19,13 +19,13 @@ def check_the_two_branches_share_their_dropout_masks(subject: EncoderSubject) ->
     """
     encoder, window = subject.case(Sizes(count=32), dropout=STRONG)
     encoder.train()
-    nothing = torch.zeros(64, dtype=torch.bool, device=subject.device)
-    with seeded(6), paired_dropout():
-        one, other = encoded(encoder, window.doubled(), nothing).chunk(2)
-    same(one, other, "equal rows of the two branches")
+    for include_event in (False, True):
+        with seeded(6), paired_dropout():
+            one, other = encoded(encoder, window.doubled(), include_event).chunk(2)
+        same(one, other, "equal rows of the two branches")
     if any(isinstance(module, Dropout) for module in encoder.modules()):
-        with seeded(6):
-            one, other = encoded(encoder, window.doubled(), nothing).chunk(2)
+        with seeded(6):  # with the event: where it is all that is worked in, nothing else is under dropout
+            one, other = encoded(encoder, window.doubled(), True).chunk(2)
         need(not torch.allclose(one, other, atol=1e-3), "without pairing nothing is dropped")
 
 

@@ -102,10 +102,11 @@ def check_swapping_the_endpoints_swaps_the_vectors(subject: EncoderSubject) -> N
 
 
 def check_a_state_dict_brings_back_the_same_bits(subject: EncoderSubject) -> None:
-    """All that was learned is in `state_dict`, and nothing else: neither encoding nor a memory changes it."""
+    """All that was learned or measured is in `state_dict`, and nothing else: neither encoding nor a memory changes it."""
     encoder, window = subject.case()
     twin = subject.build(window.shape)
     with seeded(4), torch.no_grad():
+        encoder.fit_scales(window)
         for parameter in encoder.parameters():
             parameter.add_(0.1 * torch.randn_like(parameter))
     if any(True for _ in encoder.parameters()):

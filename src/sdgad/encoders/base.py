@@ -29,6 +29,8 @@ MODULES = (
     "sdgad.encoders.dygformer",
     "sdgad.encoders.tgn",
     "sdgad.encoders.tgat",
+    "sdgad.encoders.jodie",
+    "sdgad.encoders.dyrep",
 )
 
 MOST_LAYERS = 1000
@@ -89,10 +91,18 @@ class Encoder(nn.Module, ABC):
         """What its Windows have to hold beyond the events and the recent past of their endpoints."""
         return NONE
 
+    def fit_scales(self, sample: Window) -> None:
+        """Before the first step: units of its own, from Windows of training events, into buffers that are saved with the weights.
+
+        Features are scaled as `encode` sees them; there is none of what `needs` asks for. Until then both endpoints are
+        treated alike. Most encoders have nothing to measure.
+        """
+
     def commit(self, window: Window) -> Tensor:  # noqa: ARG002
         """For encoders with memory (`needs.memory` = R): what is kept of both endpoints after each event, `[B, 2, R]`.
 
-        It is called without gradients, with the Windows of a block of events and their memory as it was before the block.
+        It is called without gradients and without dropout, with the Windows of a block of events and their memory as it was
+        before the block.
         """
         raise TypeError(f"Encoder {self.name!r} keeps no memory: `commit` goes with `needs.memory`.")
 

@@ -14,6 +14,7 @@ from sdgad.errors import InputError
 
 class _State(threading.local):  # not a ContextVar, which torch.compile cannot trace
     paired = False
+    off = False
     generator: torch.Generator | None = None
 
 
@@ -28,6 +29,16 @@ def paired_dropout() -> Iterator[None]:
         yield
     finally:
         _state.paired = before
+
+
+@contextmanager
+def without_dropout() -> Iterator[None]:
+    """Inside, nothing is dropped: what is kept for later is no matter of chance."""
+    before, _state.off = _state.off, True
+    try:
+        yield
+    finally:
+        _state.off = before
 
 
 @contextmanager
@@ -55,7 +66,7 @@ class Dropout(nn.Module):
         self.p = p
 
     def forward(self, x: Tensor) -> Tensor:
-        if not self.training or self.p == 0:
+        if not self.training or self.p == 0 or _state.off:
             return x
         if x.device.type == "cuda" and _state.generator is not None and not _state.paired:
             dropped: Tensor = torch._fused_dropout(x, 1 - self.p, _state.generator)[0]

@@ -28,14 +28,14 @@ class MemoryEncoder(Encoder):
     """Memory m_x of every node x, and the last few messages that wait to be worked into it.
 
     The message of event (x, y, t) to x is [m_x ; m_y ; φ(t − t_x) ; edge features ; context features], t_x being the
-    time of the message before; a memory cell (`cell`) makes m_x ← cell(message, m_x) of it. The last M = `messages`
-    of them wait: `now` works them in, which is where the cell gets its gradient, and `commit` works in the oldest one
-    for good, without a gradient, and lets the message of the new event wait. What `now` gives does not depend on M
-    but for the weights, which are those of now for messages that wait. With M = 1, as published, nothing teaches the
-    cell to keep what happened before the last message; with more it learns through M steps of a node. A node's
-    messages of one block replace each other: the last one is kept.
+    time of the message before; in the place of m_y stands whatever a subclass tells of the `partner`. A memory cell
+    (`cell`) makes m_x ← cell(message, m_x) of it. The last M = `messages` of them wait: `now` works them in, which is where
+    the cell gets its gradient, and `commit` works in the oldest one for good, without a gradient, and lets the message of
+    the new event wait. What `now` gives does not depend on M but for the weights, which are those of now for messages that
+    wait. With M = 1, as published, nothing teaches the cell to keep what happened before the last message; with more it
+    learns through M steps of a node. A node's messages of one block replace each other: the last one is kept.
 
-    A row of memory: m (w), then M times m of the partner (w), edge features, context features, gap, 1 if there is a
+    A row of memory: m (w), then M times what is told of the partner (w), edge features, context features, gap, 1 if there is a
     message; oldest first.
 
     With the event: m is worked through the cell once more, with the message of the event itself, on a copy that nobody keeps.
@@ -69,6 +69,11 @@ class MemoryEncoder(Encoder):
         """`[B, 2, w]`: memories `own` of the endpoints with the event itself worked in."""
         return self._worked_in(own, self._message(own, window))
 
+    def partner(self, own: Tensor, window: Window) -> Tensor:  # noqa: ARG002
+        """`[B, 2, w]`: what the message of the event to each endpoint tells of the other one: its memory, unless a subclass
+        knows better. `own` are the memories of the endpoints before the event, `[B, 2, w]`."""
+        return own.flip(1)
+
     def commit(self, window: Window) -> Tensor:
         assert window.memory is not None
         row = window.memory.row[:, :, 0]
@@ -86,7 +91,7 @@ class MemoryEncoder(Encoder):
         assert window.memory is not None
         msg, context = (part[:, None].expand(-1, 2, -1) for part in (window.msg, window.context))
         gap = window.memory.age[:, :, :1]
-        return torch.cat([own.flip(1), msg, context, gap, torch.ones_like(gap)], -1)
+        return torch.cat([self.partner(own, window), msg, context, gap, torch.ones_like(gap)], -1)
 
     def _worked_in(self, own: Tensor, message: Tensor) -> Tensor:
         """Memory after a message, where there is one."""

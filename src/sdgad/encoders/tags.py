@@ -11,7 +11,7 @@ class EncoderTags:
 
     - `steady`: False where `encode` asks the device for numbers, or decides in Python what changes from call to call: then its
       training is not recorded as a CUDA graph.
-    - `past`: False where the L past events in a Window are not looked at, since a memory tells of the past.
+    - `past`: False where the L past events in a Window are not looked at without the event, since a memory tells of the past.
     """
 
     past: bool = True

@@ -52,9 +52,9 @@ class LearnedModel(nn.Module):
 
     event: EventVector
 
-    def fit_scales(self, context: Tensor, msg: Tensor, sample: Window) -> None:
-        """Scales of the inputs from training events, bin edges from a sample."""
-        self.event.fit_scales(context, msg, sample)
+    def fit_scales(self, context: Tensor, msg: Tensor, sample: Window, training: int) -> None:
+        """Scales of the inputs from training events, bin edges from a sample; the first `training` of it are training events."""
+        self.event.fit_scales(context, msg, sample, training)
 
 
 class LearnedDetector(Detector):
@@ -192,13 +192,14 @@ class LearnedDetector(Detector):
         """The network before the first step: weights by the seed, scales by training events."""
         config, index, device = self.config, task.index, task.view.device
         seen = torch.cat([task.train, task.val])
-        some = seen[:: max(1, len(seen) // SCALE_SAMPLE)]
+        every = max(1, len(seen) // SCALE_SAMPLE)
+        sample = index.rows(seen[::every], config.history)
         # modules draw their first weights from the whole process's generator
         with STARTING, torch.random.fork_rng([]):
             torch.default_generator.manual_seed(config.seed)
             self._model = self._make_model(index.shape(config.history)).to(device)
         self._model.fit_scales(
-            index.stored_context(task.train), index.msg(task.train), index.rows(some, config.history)
+            index.stored_context(task.train), index.msg(task.train), sample, -(-len(task.train) // every)
         )
 
     def _new_memory(self, needs: Needs) -> NodeMemory:

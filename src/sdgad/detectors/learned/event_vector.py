@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from sdgad.detectors.learned.own import OwnFeatures
 from sdgad.detectors.learned.scaling import WindowScale
 from sdgad.encoders.base import Encoder
-from sdgad.encoders.dropout import Dropout
+from sdgad.encoders.dropout import Dropout, without_dropout
 from sdgad.history.window import Window
 
 
@@ -34,11 +34,14 @@ class EventVector(nn.Module):
         self.width = 2 * encoder.config.width + (hidden if own else 0)
 
     @torch.no_grad()
-    def fit_scales(self, context: Tensor, msg: Tensor, sample: Window) -> None:
-        """Means and spreads from training events; bin edges from a sample of events, whose labels have no say."""
+    def fit_scales(self, context: Tensor, msg: Tensor, sample: Window, training: int) -> None:
+        """Means and spreads from training events; bin edges from a sample of events, whose labels have no say; units of the
+        encoder from the first `training` of the sample, which are training events."""
         self.scale.fit(context, msg)
+        sample = self.scale(sample)
         if self.own is not None:
-            self.own.fit(self.scale(sample))
+            self.own.fit(sample)
+        self.encoder.fit_scales(sample.take(slice(training)))
 
     def forward(self, window: Window) -> tuple[Tensor, Tensor]:
         """h, and the event's own numbers as they are, `[B, plain]`."""
@@ -57,4 +60,5 @@ class EventVector(nn.Module):
 
     def commit(self, window: Window) -> Tensor:
         """What the encoder's memory holds of both endpoints after each event, `[B, 2, R]`."""
-        return self.encoder.commit(self.scale(window))
+        with without_dropout():  # in training as in scoring, and live
+            return self.encoder.commit(self.scale(window))

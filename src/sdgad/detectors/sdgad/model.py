@@ -120,13 +120,13 @@ class SDGADModel(LearnedModel):
         )
 
     @torch.no_grad()
-    def fit_scales(self, context: Tensor, msg: Tensor, sample: Window) -> None:
+    def fit_scales(self, context: Tensor, msg: Tensor, sample: Window, training: int) -> None:
         """Scales of the inputs, bin edges from a sample, and a projection that starts by whitening the event's own numbers.
 
         In many dimensions whitened normals concentrate near a sphere (the soap bubble of the paper's section on restriction);
         scaled to E‖x‖² = 1 that is the shell between r_min and r_max, and what is rare lies outside from the first step on.
         """
-        self.event.fit_scales(context, msg, sample)
+        self.event.fit_scales(context, msg, sample, training)
         if self.event.own is not None:
             plain = self.event.own.values(self.event.scale(sample))
             self.project.weight[:, : self.event.width] *= START_SHARE
