@@ -21,7 +21,7 @@ def mixed(x: Tensor) -> Tensor:
 
 
 def draws(key: Tensor, start: int, count: int, step: int = 1) -> Tensor:
-    """Keys `[…]` → `[…, count]` numbers below 2⁶³: numbers `start`, `start + step`, … of what SplitMix64 gives from the key on."""
+    """Keys `[…]` → `[…, count]` numbers below 2⁶³: number `start`, `start + step`, … of what SplitMix64 makes of the key."""
     number = torch.arange(start + 1, start + 1 + count * step, step, device=key.device)
     return mixed(key[..., None] + number * GOLDEN) & POSITIVE
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from sdgad.encoders.counter_random import GOLDEN, bits_of, draws, mixed
+from sdgad.encoders.counter_random import GOLDEN, POSITIVE, bits_of, draws, mixed
 from sdgad.history.window import Window
 
 UNIT = float(
@@ -70,7 +70,7 @@ def endpoint_keys(window: Window, seed: int) -> Tensor:
         window.mask.shape[2], 0, -1, device=window.mask.device
     )  # the newest is 1, whatever L
     own = mixed(bits_of(window.past_gap) + place * GOLDEN).masked_fill(~window.mask, 0).sum(-1)
-    event = mixed(mixed(bits_of(window.time) + seed * GOLDEN) + own.sum(-1))
+    event = mixed(mixed(bits_of(window.time) + (seed & POSITIVE)) + own.sum(-1))
     return mixed(event[:, None] + own)
 
 
