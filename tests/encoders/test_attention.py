@@ -68,3 +68,18 @@ def test_a_row_with_nothing_to_see_gives_zeros_and_finite_gradients(training: bo
 def test_heads_must_divide_the_width() -> None:
     with pytest.raises(InputError, match="heads=3"):
         MultiHeadAttention(8, 3, dropout=0.0)
+
+
+def test_a_key_that_is_there_so_often_is_as_many_equal_keys() -> None:
+    torch.manual_seed(0)
+    layer = MultiHeadAttention(8, 2, dropout=1e-9)
+    x, memory, _ = inputs()
+    times = torch.randint(0, 4, (6, 7), generator=torch.Generator().manual_seed(1))
+    times[2] = 0
+    repeated, most = torch.zeros(6, 21, 8), torch.zeros(6, 21, dtype=torch.bool)
+    for row in range(6):
+        keys = memory[row].repeat_interleave(times[row], 0)
+        repeated[row, : len(keys)], most[row, : len(keys)] = keys, True
+    for training in (False, True):
+        expected = layer.train(training)(x, repeated, most)
+        torch.testing.assert_close(layer(x, memory, times.float()), expected)

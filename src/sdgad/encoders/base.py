@@ -31,6 +31,7 @@ MODULES = (
     "sdgad.encoders.tgat",
     "sdgad.encoders.jodie",
     "sdgad.encoders.dyrep",
+    "sdgad.encoders.cawn",
 )
 
 MOST_LAYERS = 1000

@@ -27,7 +27,7 @@ class PostNormBlock(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, memory: Tensor, visible: Tensor) -> Tensor:
-        """x `[N, Q, w]`, memory `[N, K, w]`, visible `[N, K]` → `[N, Q, w]`."""
+        """x `[N, Q, w]`, memory `[N, K, w]`, visible `[N, K]` (bool, or how often) → `[N, Q, w]`."""
         x = self.norm_attention(x + self.dropout(self.attention(x, memory, visible)))
         z: Tensor = self.norm_feed(x + self.dropout(self.feed(x)))
         return z
