@@ -29,6 +29,7 @@ MODULES = (
     "sdgad.encoders.dygformer",
     "sdgad.encoders.tgn",
     "sdgad.encoders.tgat",
+    "sdgad.encoders.freedyg",
 )
 
 MOST_LAYERS = 1000
