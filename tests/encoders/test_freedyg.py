@@ -55,9 +55,10 @@ def test_counts_of_a_small_meeting_by_hand(meeting: Window) -> None:
 def test_nobody_is_not_counted(meeting: Window) -> None:
     """Two empty slots are not two meetings with the same node, whatever id lies in them, a real one among others."""
     empty = torch.full_like(meeting.past_node, NOBODY)
-    assert torch.tensor(
-        counts_of(replace(meeting, past_node=empty, mask=empty >= 0), False)
-    ).flatten().tolist() == [0] * 20
+    assert (
+        torch.tensor(counts_of(replace(meeting, past_node=empty, mask=empty >= 0), False)).flatten().tolist()
+        == [0] * 20
+    )
     littered = replace(meeting, past_node=meeting.past_node.masked_fill(~meeting.mask, V))
     assert counts_of(littered, True) == counts_of(meeting, True)
 

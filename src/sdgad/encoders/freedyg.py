@@ -88,5 +88,5 @@ class FreeDyG(TokenEncoder):
         x = x.masked_fill(empty, 0.0)
         for spectral, block in zip(self.filters, self.blocks, strict=True):
             x = block(x, ~empty[..., 0], read=x + self.dropout(spectral(x))).masked_fill(empty, 0.0)
-        z = (self.weigh(x) * x).sum(1)  # the weight of an invisible token meets a zero
+        z: Tensor = (self.weigh(x) * x).sum(1)  # the weight of an invisible token meets a zero
         return z.reshape(len(tokens), 2, z.shape[-1])

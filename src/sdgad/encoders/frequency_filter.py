@@ -31,7 +31,9 @@ class FrequencyFilter(nn.Module):
         turns = torch.arange(self.frequencies)[:, None] * torch.arange(tokens) % tokens
         angle = turns.double() * (2 * math.pi / tokens)
         waves = torch.cat([angle.cos(), -angle.sin()])
-        twice = 2 - (2 * torch.arange(self.frequencies) % tokens == 0).double()  # f and T − f, where they differ
+        twice = (
+            2 - (2 * torch.arange(self.frequencies) % tokens == 0).double()
+        )  # f and T − f, where they differ
         self.register_buffer("analysis", waves.float(), persistent=False)
         self.register_buffer(
             "synthesis", (waves * twice.repeat(2)[:, None] / tokens).T.float(), persistent=False
