@@ -13,7 +13,6 @@ from sdgad.encoders import encoders
 from sdgad.encoders.cooccurrence import interaction_frequency
 from sdgad.encoders.freedyg import FreeDyG, FreeDyGConfig
 from sdgad.encoders.tokens import visible_events
-from sdgad.errors import InputError
 from sdgad.history.window import NOBODY, Window
 
 MakeWindow = Callable[..., Window]
@@ -89,7 +88,7 @@ def test_vectors_equal_a_slow_reading_of_the_definition(
 ) -> None:
     torch.manual_seed(0)
     window = make_window(filled=0.6, history=history)
-    encoder = FreeDyG(window.shape, FreeDyGConfig(width=12, layers=2, channel=6, filter_scale=1.0)).eval()
+    encoder = FreeDyG(window.shape, FreeDyGConfig(width=12, layers=2, channel=6)).eval()
     events = encoder.tokens(window)
     z = torch.stack(encoder.encode(window, include_event), 1)
     for row in range(len(window)):
@@ -147,10 +146,4 @@ def test_the_published_sizes_are_the_published_ones() -> None:
     paper = encoders.get("freedyg").paper
     assert isinstance(paper, FreeDyGConfig)
     assert (paper.width, paper.time_width, paper.layers, paper.channel) == (172, 100, 2, 50)
-    assert (paper.dropout, paper.train_time, paper.filter_scale) == (0.1, False, 1.0)
-
-
-@pytest.mark.parametrize("scale", [-0.1, float("nan"), float("inf")])
-def test_a_spread_that_makes_no_sense_is_refused(scale: float) -> None:
-    with pytest.raises(InputError, match="filter_scale"):
-        FreeDyGConfig(filter_scale=scale)
+    assert (paper.dropout, paper.train_time) == (0.1, False)

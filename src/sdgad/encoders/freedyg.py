@@ -16,21 +16,14 @@ from sdgad.encoders.frequency_filter import FrequencyFilter
 from sdgad.encoders.linear import Linear
 from sdgad.encoders.mixer import MixerBlock
 from sdgad.encoders.tokens import TokenEncoder
-from sdgad.errors import InputError
 from sdgad.history.window import Window, WindowShape
 
 
 @dataclass(frozen=True)
 class FreeDyGConfig(EncoderConfig):
-    """`channel` numbers encode a count; the filters start as N(0, filter_scale²)."""
+    """`channel` numbers encode a count."""
 
     channel: int = option(16, "numbers that encode how often a node occurs")
-    filter_scale: float = option(0.1, "spread of the weights of the frequency filters, at the start")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 <= self.filter_scale < float("inf"):
-            raise InputError(f"filter_scale={self.filter_scale}: must be at least 0.")
 
 
 @encoders.register("freedyg")
@@ -59,7 +52,6 @@ class FreeDyG(TokenEncoder):
         train_time=False,
         log_gap=False,
         channel=50,
-        filter_scale=1.0,
     )
 
     def __init__(self, shape: WindowShape, config: FreeDyGConfig) -> None:
@@ -67,9 +59,7 @@ class FreeDyG(TokenEncoder):
         tokens = shape.history + 1
         self.count = nn.Sequential(Linear(1, config.channel), nn.ReLU())
         self.counted = Linear(config.channel, config.width, bias=False)
-        self.filters = nn.ModuleList(
-            FrequencyFilter(tokens, config.width, config.filter_scale) for _ in range(config.layers)
-        )
+        self.filters = nn.ModuleList(FrequencyFilter(tokens, config.width) for _ in range(config.layers))
         self.dropout = Dropout(config.dropout)
         self.blocks = nn.ModuleList(
             MixerBlock(tokens, config.width, config.dropout) for _ in range(config.layers)
