@@ -123,7 +123,7 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
     (package / "pyproject.toml").write_text(dedent(PROJECT), "utf-8")
     (package / "fading_encoder" / "__init__.py").write_text(dedent(MODULE), "utf-8")
     offline = (
-        "--no-index", "--no-deps", "--no-build-isolation", "--no-cache-dir", "--disable-pip-version-check",
+        "--isolated", "--no-index", "--no-deps", "--no-build-isolation", "--no-cache-dir", "--disable-pip-version-check",
     )  # fmt: skip
     pip = [sys.executable, "-m", "pip", "install", "--quiet", *offline, "--target", str(installed)]
     done = ended([*pip, str(package)], root, os.environ)
