@@ -14,7 +14,7 @@ from sdgad.calibration.threshold import threshold_rules
 from sdgad.detectors.registry import detectors
 from sdgad.detectors.sdgad.density import densities
 from sdgad.encoders.base import encoders
-from sdgad.errors import InputError
+from sdgad.errors import InputError, UnknownName
 from sdgad.events.datasets.dataset import datasets
 from sdgad.registry import Registry
 
@@ -65,6 +65,17 @@ def test_an_unknown_name_is_told_the_known_ones() -> None:
         InputError, match=r"no method named 'onee' \(did you mean 'one'\?\); there are: one\.$"
     ):
         methods.get("onee")
+
+
+def test_a_model_is_told_what_to_install_and_not_what_it_may_have_meant() -> None:
+    methods: Registry[Method] = Registry("method", "somebody.methods")
+    methods.register("one")(type("One", (Method,), {}))
+    with pytest.raises(UnknownName) as found:
+        methods.get("onee")
+    assert found.value.missing == (
+        "It needs the method 'onee', which is not installed here; install the package that brings it (entry point "
+        "somebody.methods), or import its module before."
+    )
 
 
 def test_two_methods_cannot_have_one_name() -> None:

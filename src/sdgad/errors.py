@@ -15,6 +15,18 @@ class NoEventsError(InputError):
     """A file or table without a single event, which a nightly job may expect."""
 
 
+class UnknownName(InputError):
+    """No method is registered under a name; `missing` says so of a name in a model, which is no slip of the pen."""
+
+    missing: str
+
+    @classmethod
+    def of(cls, sentence: str, missing: str) -> UnknownName:
+        error = cls(sentence)
+        error.missing = missing
+        return error
+
+
 class AtRow(InputError):
     """A row, counted from 0, for which a whole column cannot be used."""
 

@@ -10,7 +10,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar
 
-from sdgad.errors import InputError
+from sdgad.errors import InputError, UnknownName
 
 T = TypeVar("T")
 
@@ -72,8 +72,10 @@ class Registry(Generic[T]):
                 else f"one of your own has to be imported, or installed under the entry point {self.group}"
             )
             known = ", ".join(sorted(self._classes))
-            raise InputError(
-                f"There is no {self.kind} named {name!r} ({hint}); there are: {known}."
+            raise UnknownName.of(
+                f"There is no {self.kind} named {name!r} ({hint}); there are: {known}.",
+                missing=f"It needs the {self.kind} {name!r}, which is not installed here; install the package that brings it "
+                f"(entry point {self.group}), or import its module before.",
             ) from None
 
     def _load(self) -> None:

@@ -6,12 +6,17 @@ import csv
 import json
 import re
 import sys
+import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+
+from sdgad.detectors.registry import detectors
+from sdgad.encoders.base import encoders
+from sdgad.registry import Registry
 
 from .conftest import HEADER
 from .markdown import PAGES, ROOT, Block, Page, name_of
@@ -58,6 +63,23 @@ def check_json(block: Block, folder: Path, names: Namespace) -> None:  # noqa: A
         assert isinstance(json.loads(line), dict), f"{block}: {line}"
 
 
+def check_package(block: Block, folder: Path, names: Namespace) -> None:  # noqa: ARG001
+    """A `pyproject.toml`: it is built by what builds ours, and its entry points lead to classes that the page defines."""
+    package = tomllib.loads(block.text)
+    ours = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    backends = {project["build-system"]["build-backend"] for project in (ours, package)}
+    assert len(backends) == 1, f"{block}: {backends}"
+    module = package["project"]["name"].replace("-", "_")
+    registries: tuple[Registry[Any], ...] = (encoders, detectors)
+    groups = {registry.group: registry for registry in registries}
+    for group, points in package["project"]["entry-points"].items():
+        assert group in groups, f"{block}: nobody looks for {group!r}"
+        for name, target in points.items():
+            place, _, cls = target.partition(":")
+            assert place == module, f"{block}: the package holds no {place!r}"
+            assert groups[group].get(name) is names[cls], f"{block}: {target!r} is not {name!r}"
+
+
 def look_at(block: Block, folder: Path, names: Namespace) -> None:  # noqa: ARG001
     """A drawing: nothing in it may look like something to be run."""
     suspicious = re.search(r"^\s*(\$ |sdgad |import |from \w+ import |det\.|make )", block.text, re.MULTILINE)
@@ -70,6 +92,7 @@ KINDS: dict[str, Callable[[Block, Path, Namespace], None]] = {
     "console": run_session,
     "csv": check_rows,
     "json": check_json,
+    "toml": check_package,
     "text": look_at,
 }
 RUN = {"python", "sh", "console"}
@@ -134,6 +157,13 @@ def test_every_guide_can_be_reached_from_the_start_page() -> None:
 
 
 # ---------------------------------------------------------------------- the checks can fail
+PACKAGE = """[build-system]
+build-backend = "hatchling.build"
+[project]
+name = "a-b"
+[project.entry-points."""
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
@@ -149,6 +179,12 @@ def test_every_guide_can_be_reached_from_the_start_page() -> None:
         ("```console\n$ sdgad --version\nsdgad one\n```", "the page shows"),
         ("```console\n$ sdgad info nothing\nAll is well.\n```", "the page shows"),
         ("```text\nsdgad info nothing\n```", "no test runs"),
+        (f'```toml\n{PACKAGE}"sdgad.nothing"]\n```', "nobody looks for"),
+        (f'```toml\n{PACKAGE}"sdgad.encoders"]\ntcl = "yours:TCL"\n```', "holds no 'yours'"),
+        (
+            f'```python\nTCL = int\n```\n```toml\n{PACKAGE}"sdgad.encoders"]\ntcl = "a_b:TCL"\n```',
+            "is not 'tcl'",
+        ),
         ("```python\nx = 1\n```\n\n```python\nassert x == 2, 'shared'\n```", "shared"),
         ("```python title\nx = 1\n```", "one word"),
         ("```python\nx = 1\n", "never closed"),

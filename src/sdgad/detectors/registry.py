@@ -8,7 +8,7 @@ from typing import Any
 
 from sdgad.detectors.base import Detector
 from sdgad.detectors.folder import ModelFiles, read_folder, undo_folder
-from sdgad.errors import InputError, ModelFolderError
+from sdgad.errors import InputError, ModelFolderError, UnknownName
 from sdgad.registry import Registry
 
 MODULES = (
@@ -51,4 +51,8 @@ def undo_update(path: str | os.PathLike[str]) -> None:
 
 
 def _from_files(files: ModelFiles) -> Detector:
-    return detectors.get(str(files.config.get("detector"))).from_files(files)
+    try:
+        cls = detectors.get(str(files.config.get("detector")))
+    except UnknownName as problem:
+        raise ModelFolderError(problem.missing) from None
+    return cls.from_files(files)

@@ -28,7 +28,7 @@ from sdgad.detectors.own_state import OwnState
 from sdgad.detectors.read_back import need_same
 from sdgad.detectors.record import Record
 from sdgad.detectors.tally import Tally
-from sdgad.errors import ModelFolderError, SdgadError
+from sdgad.errors import ModelFolderError, SdgadError, UnknownName
 from sdgad.events.held import ANY, held, number, text
 from sdgad.events.stream import Array
 from sdgad.history.log import FURTHEST
@@ -124,6 +124,8 @@ class Saving(Options, Deciding):
             detector = cls._from_files(files)
             need_same(files, detector._contents(history=True))  # type: ignore[misc]
             detector._need_consistent()  # type: ignore[misc]
+        except UnknownName as problem:
+            raise ModelFolderError(problem.missing) from problem
         except SdgadError as problem:
             raise ModelFolderError(str(problem)) from problem
         except UNSOUND as problem:

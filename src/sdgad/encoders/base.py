@@ -32,6 +32,7 @@ MODULES = (
     "sdgad.encoders.jodie",
     "sdgad.encoders.dyrep",
     "sdgad.encoders.cawn",
+    "sdgad.encoders.freedyg",
 )
 
 MOST_LAYERS = 1000

@@ -18,3 +18,13 @@ def cooccurrence(nodes: Tensor, visible: Tensor) -> Tensor:
     cross = (asking == nodes.flip(1)[..., None, :]) & visible.flip(1)[..., None, :]
     counts = torch.stack([own.sum(-1), cross.sum(-1)], -1)
     return counts.masked_fill(~visible[..., None], 0).float()
+
+
+def interaction_frequency(nodes: Tensor, visible: Tensor, other: Tensor) -> Tensor:
+    """FreeDyG's counts: `cooccurrence`, but of the counterpart (`other` `[N, 2]`), its count in the own sequence twice.
+
+    Who met the counterpart would find it in the counterpart's own history only by a self-loop; so the number of direct
+    interactions stands on both sides.
+    """
+    own, cross = cooccurrence(nodes, visible).unbind(-1)
+    return torch.stack([own, torch.where(nodes == other[..., None], own, cross)], -1)

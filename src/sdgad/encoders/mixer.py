@@ -24,9 +24,9 @@ class MixerBlock(nn.Module):
         self.norm_channels = LayerNorm(width)
         self.mix_channels = _feed_forward(width, 4 * width, dropout)
 
-    def forward(self, x: Tensor, visible: Tensor) -> Tensor:
-        """x `[N, T, w]`, visible `[N, T]` (bool) → `[N, T, w]`."""
-        h = self.norm_tokens(x).masked_fill(~visible[..., None], 0.0)
+    def forward(self, x: Tensor, visible: Tensor, read: Tensor | None = None) -> Tensor:
+        """x `[N, T, w]`, visible `[N, T]` (bool) → `[N, T, w]`; token mixing reads LN(`read`), where given, and not LN(x)."""
+        h = self.norm_tokens(x if read is None else read).masked_fill(~visible[..., None], 0.0)
         x = x + self.mix_tokens(h.transpose(1, 2)).transpose(1, 2)
         update: Tensor = self.mix_channels(self.norm_channels(x))
         return x + update

@@ -68,15 +68,21 @@ class TokenEncoder(Encoder):
     def mix(self, tokens: Tensor, visible: Tensor) -> Tensor:
         """Tokens `[N, 2, L + 1, width]`, visible `[N, 2, L + 1]` → the endpoints' vectors `[N, 2, width]`."""
 
+    def of_branch(self, tokens: Tensor, window: Window, visible: Tensor) -> Tensor:  # noqa: ARG002
+        """The tokens of one branch; an encoder that looks at who is visible in it adds that to them here."""
+        return tokens
+
     def encode(self, window: Window, include_event: bool | Tensor) -> tuple[Tensor, Tensor]:
-        z_src, z_dst = self.mix(self.tokens(window), visible_events(window, include_event)).unbind(1)
+        visible = visible_events(window, include_event)
+        z_src, z_dst = self.mix(self.of_branch(self.tokens(window), window, visible), visible).unbind(1)
         return z_src, z_dst
 
     def both(self, window: Window) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
         tokens = self.tokens(window)
-        visible = torch.cat([visible_events(window, True), visible_events(window, False)])
+        branches = [visible_events(window, include_event) for include_event in (True, False)]
+        visible = torch.cat(branches)
         with paired_dropout():
-            z = self.mix(torch.cat([tokens, tokens]), visible)
+            z = self.mix(torch.cat([self.of_branch(tokens, window, seen) for seen in branches]), visible)
         src, dst = self._checked((z[:, 0], z[:, 1]), len(visible))
         count = len(window)
         return (src[:count], dst[:count]), (src[count:], dst[count:])
