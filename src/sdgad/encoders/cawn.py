@@ -35,7 +35,7 @@ class CAWNConfig(EncoderConfig):
     length: int = option(
         1, "steps of a walk: 1, through an endpoint's past; 2, on through that of its neighbours"
     )
-    bias: float = option(1e-6, "α, per second: a step goes through an event of age Δ as often as e^(−α Δ)")
+    bias: float = option(1e-4, "α, per second: a step goes through an event of age Δ as often as e^(−α Δ)")
     walk_width: int = option(
         32, "width of the recurrence over a walk, in each direction, and of the attention"
     )
