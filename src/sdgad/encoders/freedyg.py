@@ -21,8 +21,9 @@ from sdgad.history.window import Window, WindowShape
 
 @dataclass(frozen=True)
 class FreeDyGConfig(EncoderConfig):
-    """`channel` numbers encode a count."""
+    """`channel` numbers encode a count. Two layers validated better than one."""
 
+    layers: int = option(2, "layers, one upon the other")
     channel: int = option(16, "numbers that encode how often a node occurs")
 
 
@@ -45,13 +46,7 @@ class FreeDyG(TokenEncoder):
 
     config_type: ClassVar[type[EncoderConfig]] = FreeDyGConfig
     paper: ClassVar[EncoderConfig] = FreeDyGConfig(
-        width=172,
-        time_width=100,
-        layers=2,
-        dropout=0.1,
-        train_time=False,
-        log_gap=False,
-        channel=50,
+        width=172, time_width=100, layers=2, dropout=0.1, train_time=False, log_gap=False, channel=50
     )
 
     def __init__(self, shape: WindowShape, config: FreeDyGConfig) -> None:
