@@ -66,22 +66,23 @@ class BlockState(State[Window]):
         due = (number[rows] // self.size > before // self.size) & (number[rows] > self._committed)
         return rows[due]
 
-    def move_on(self, window: Window) -> None:
-        """Time moves on to these events: a block that is due counts from now on."""
-        assert window.time is not None, "a BlockState needs Window.time"
-        if len(window) and len(self.cuts(window.time[:1].cpu().numpy())):
+    def move_on(self, window: Window, times: Array | None = None) -> None:
+        """Time moves on to these events: a block that is due counts from now on.
+
+        Who has their times at hand gives them: else the device is asked, and has to finish its work before it answers.
+        """
+        if len(window) and len(self.cuts(_times(window, times)[:1])):
             self._note()
             blocks, self._open, self._committed = self._open, [], self._count
             if blocks:
                 with torch.no_grad():
                     self.commit(_joined(blocks))
 
-    def enter(self, rows: Window) -> None:
+    def enter(self, rows: Window, times: Array | None = None) -> None:
         if len(rows) == 0:
             return
-        self.move_on(rows)
-        assert rows.time is not None
-        times = rows.time.cpu().numpy()
+        times = _times(rows, times)
+        self.move_on(rows, times)
         moves = np.flatnonzero(times != np.append(self._newest, times[:-1]))
         self._tick = self._count + int(moves[-1]) if len(moves) else self._tick
         self._newest, self._count = float(times[-1]), self._count + len(rows)
@@ -166,6 +167,12 @@ class BlockState(State[Window]):
         self.set_table(
             {name[6:]: array.copy() for name, array in arrays.items() if name.startswith("table.")}
         )
+
+
+def _times(window: Window, times: Array | None) -> Array:
+    assert window.time is not None, "a BlockState needs Window.time"
+    found: Array = window.time.cpu().numpy() if times is None else times
+    return found
 
 
 def _block(arrays: Mapping[str, Array], newest: float) -> list[Array]:

@@ -36,14 +36,21 @@ class NodeMemory(BlockState):
         self._needs = needs
         self._rule = rule
         self._device = device
+        self._expected = 0
+        self.reset()
+
+    def expect(self, nodes: int) -> None:
+        """Begin anew with room for so many nodes; if no others come, nothing is asked of the device on the way."""
+        self._expected = nodes
         self.reset()
 
     def reset(self) -> None:
         """As before the first event."""
         super().__init__(self._needs.commit)
         self._journal: list[tuple[Tensor, Tensor, Tensor]] = []
-        self._row = torch.zeros(1, self._needs.memory, device=self._device)  # the last row is nobody's
-        self._time = torch.full((1,), torch.nan, dtype=torch.float64, device=self._device)
+        room = self._expected + 1  # the last row is nobody's
+        self._row = torch.zeros(room, self._needs.memory, device=self._device)
+        self._time = torch.full((room,), torch.nan, dtype=torch.float64, device=self._device)
 
     def __len__(self) -> int:
         """Nodes that there is room for."""
@@ -68,15 +75,12 @@ class NodeMemory(BlockState):
         assert block.time is not None
         rows = self._rule(self.attach(block)).flatten(0, 1).to(self._row.dtype)
         node, time = block.node.flatten(), block.time.repeat_interleave(2)
-        self._grow(int(node.max()) + 1)
-        order = torch.argsort(node, stable=True)
-        last = torch.ones_like(order, dtype=torch.bool)
-        last[:-1] = node[order][1:] != node[order][:-1]
-        kept = order[last]
-        place = node[kept]
+        if not self._expected:
+            self._grow(int(node.max()) + 1)
         if self._undo is not None:
-            self._journal.append((place, self._row[place], self._time[place]))
-        self._row[place], self._time[place] = rows[kept], time[kept]
+            self._journal.append((node, self._row[node], self._time[node]))
+        kept = _last_of_same(node)
+        self._row[node], self._time[node] = rows[kept], time[kept]
 
     def _grow(self, size: int) -> None:
         if size > len(self):
@@ -115,3 +119,17 @@ class NodeMemory(BlockState):
         self._row, self._time = torch.zeros(1, row.shape[1]), torch.full((1,), torch.nan, dtype=torch.float64)
         self._row = torch.cat([torch.from_numpy(row), self._row]).to(self._device)
         self._time = torch.cat([torch.from_numpy(time), self._time]).to(self._device)
+
+
+def _last_of_same(node: Tensor) -> Tensor:
+    """Of each place in a list of nodes, the last place with the same node: all events of a node write what its last one says.
+
+    To leave the others out would take a list whose length only the device knows.
+    """
+    order = torch.argsort(node, stable=True)
+    by_node = node[order]
+    number = torch.arange(len(node), device=node.device)
+    goes_on = by_node[1:] == by_node[:-1]
+    ends = torch.where(torch.nn.functional.pad(goes_on, (0, 1)), len(node), number)
+    last = ends.flip(0).cummin(0).values.flip(0)
+    return torch.empty_like(order).scatter_(0, order, order[last])

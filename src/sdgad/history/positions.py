@@ -62,6 +62,11 @@ class Positions:
     def __len__(self) -> int:
         return self._count
 
+    @property
+    def num_nodes(self) -> int:
+        """Nodes are numbered from 0 to one below."""
+        return self._nodes
+
     # ------------------------------------------------------------------ build
     def _build(self, src: Array, dst: Array, t: Array) -> None:
         """Per event: its endpoints, its time, and where what it must not see begins."""

@@ -29,6 +29,8 @@ class Reader:
     def __init__(self, task: Task, memory: NodeMemory | None) -> None:
         self.task = task
         self.memory = memory
+        if memory is not None:
+            memory.expect(task.index.num_nodes)
 
     def rows(self, rows: Tensor) -> Window:
         """Events of the stream, by number."""
@@ -80,10 +82,14 @@ class Reader:
             for part in torch.split(torch.arange(len(events), device=rows.device), most):
                 yield self.made(events.take(part))
             return
+        anchor = events.anchor.cpu()
+        first = int(rows[0]) if len(rows) else 0
+        stop = first
         for part in self._walk(self.memory, rows, most):
-            here = (events.anchor >= part[0]) & (events.anchor <= part[-1])
-            if here.any():
-                yield self.made(events.take(here.nonzero()[:, 0]))
+            start, stop = stop, stop + len(part)
+            here = ((anchor >= start) & (anchor < stop)).nonzero()[:, 0]
+            if len(here):
+                yield self.made(events.take(here.to(rows.device)))
 
     def begin_before(self, rows: Tensor) -> None:
         """Let the memory begin anew and go through all that happened before these consecutive events, its predecessors too."""
@@ -99,11 +105,12 @@ class Reader:
         return nullcontext() if self.memory is None else self.memory.trial()
 
     def _walk(self, memory: NodeMemory, rows: Tensor, most: int) -> Iterator[Tensor]:
-        for part in stretches(memory, self.seconds(rows), most):
+        seconds = self.seconds(rows)
+        for part in stretches(memory, seconds, most):
             window = self.task.view.rows(self.task.index, rows[part])
-            memory.move_on(window)
+            memory.move_on(window, seconds[part])
             yield rows[part]
-            memory.enter(window)
+            memory.enter(window, seconds[part])
 
     def seconds(self, rows: Tensor) -> Array:
         """When these events happened, since the first of the stream."""
