@@ -8,18 +8,16 @@ No figure on that page is typed by hand; a test compares it with what this file 
 from __future__ import annotations
 
 import json
-import statistics
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from page_parts import RESULTS, Line, read, spread, table
+
 PAGE = Path(__file__).with_name("speed.md")
-RESULTS = Path(__file__).parents[1] / "results"
 
 FILES = ("speed", "training", "together", "batches")
-
-Line = dict[str, Any]
 
 START = """\
 # How fast does it learn and score?
@@ -106,12 +104,6 @@ def page(
         if rows:
             parts += [words, table(head, rows)]
     return "\n".join([*parts, END])
-
-
-def read(path: Path) -> Iterator[Line]:
-    """The lines of a file of results; none where there is no file."""
-    if path.is_file():
-        yield from (json.loads(text) for text in path.read_text("utf-8").splitlines() if text.strip())
 
 
 # ---------------------------------------------------------------------- tables
@@ -208,16 +200,6 @@ def batch_rows(lines: Iterable[Line]) -> list[list[str]]:
         figures = [spread([fit[name] for fit in fits]) for name in ("val_auroc", "val_ap")]
         rows.append([encoder, f"{batch:,}", str(len(fits)), str(epochs), *figures, machine])
     return rows
-
-
-def spread(values: list[float]) -> str:
-    deviation = statistics.stdev(values) if len(values) > 1 else 0.0
-    return f"{statistics.mean(values):.4f} ± {deviation:.4f}"
-
-
-def table(head: Iterable[str], rows: Iterable[list[str]]) -> str:
-    names = list(head)
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in [names, ["---"] * len(names), *rows])
 
 
 if __name__ == "__main__":

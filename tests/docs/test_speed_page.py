@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import runpy
 from pathlib import Path
 from typing import Any
 
+from .makers import maker
 from .markdown import ROOT
 
-MAKER = runpy.run_path(str(ROOT / "docs" / "make_speed.py"))
+MAKER = maker("make_speed")
 HERE = {
     "precision": "fp32",
     "scoring_precision": "fp32",
