@@ -10,7 +10,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from sdgad.errors import InputError
-from sdgad.events.home_streams import HOME_STREAMS, PAYMENT, PLANS
+from sdgad.events.home_streams import HOME_STREAMS, NO_LARGE, NO_SMALL, PAYMENT, PLANS
 from sdgad.events.stream import EventStream
 
 SEEDS = (0, 1, 2)
@@ -75,7 +75,9 @@ def oracle(name: str, events: EventStream) -> np.ndarray:
         ):
             if what < len(PLANS):
                 plan[src] = what
-            found.append(what == len(PLANS) and (plan.get(src), much > 0) in ((3, True), (11, False)))
+            found.append(
+                what == len(PLANS) and (plan.get(src), much > 0) in ((NO_LARGE, True), (NO_SMALL, False))
+            )
         return np.array(found)
     apart = np.zeros(events.msg.shape)
     for src in range(events.num_nodes):

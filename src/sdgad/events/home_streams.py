@@ -96,28 +96,30 @@ def bursts(seed: int = 0, nodes: int = 200, incidents: int = 16) -> EventStream:
 
 
 # ---------------------------------------------------------------------- with what
-PLANS = tuple(f"plan {number}" for number in range(16))
+PLANS = tuple(f"plan {number}" for number in range(14))
 PAYMENT = "payment"
+NO_LARGE, NO_SMALL = 3, 8  # plans that allow no large payments, and no small ones
 
 
 def labelled_pattern(seed: int = 0, nodes: int = 240) -> EventStream:
-    """Payments that one's plan does not allow: of plan 3 the upper half of amounts, of plan 11 the lower half.
+    """Payments that one's plan does not allow: of plan 3 the large ones, of plan 8 the small ones.
 
-    A renewal, one event in four, shows the plan of its source (`kind`), and now and then changes it; a payment does not. Plans
+    A renewal, two events in five, shows the plan of its source (`kind`), and now and then changes it; a payment does not. Plans
     are equally many and amounts alike in all of them, so no value and no combination is rarer than others: without labels there
     is nothing to find, with them it takes both the amount and a look at the past.
     """
     rng = _drawing(seed)
     src, dst = _People.draw(nodes, rng).meet(EVENTS, rng)
-    plan, held = rng.integers(0, len(PLANS), nodes), np.empty(EVENTS, np.int64)
-    renewal, moves = rng.random(EVENTS) < 0.25, rng.random(EVENTS) < 0.1
+    plan, held = rng.permutation(nodes) % len(PLANS), np.empty(EVENTS, np.int64)
+    renewal, moves = rng.random(EVENTS) < 0.4, rng.random(EVENTS) < 0.03
     drawn = rng.integers(0, len(PLANS), EVENTS)
     for row in range(EVENTS):  # plans change as events go by
         if renewal[row] and moves[row]:
             plan[src[row]] = drawn[row]
         held[row] = plan[src[row]]
-    amount = rng.uniform(-1, 1, EVENTS)
-    odd = ~renewal & (((held == 3) & (amount > 0)) | ((held == 11) & (amount < 0)))
+    large = rng.random(EVENTS) < 0.5
+    amount = np.where(large, 1, -1) + rng.normal(0, 0.3, EVENTS)
+    odd = ~renewal & (((held == NO_LARGE) & large) | ((held == NO_SMALL) & ~large))
     kind = np.where(renewal, held, len(PLANS))
     features = (FeatureColumn("kind", (*PLANS, PAYMENT)), FeatureColumn("amount"))
     names = _names(nodes, rng, ["n"] * nodes)
