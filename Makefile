@@ -39,10 +39,11 @@ format: $(VENV)/ready-dev
 speed: $(VENV)/ready               ## events per second beside the peers'; adds lines to results/speed.jsonl
 	$(BIN)/python benchmarks/speed.py --encoder tcl,graphmixer,dygformer,tgat --out results/speed.jsonl
 
-docs: $(VENV)/ready                ## write docs/api.md anew from the code, docs/speed.md and docs/encoders.md from results/
+docs: $(VENV)/ready                ## write docs/api.md anew from the code, docs/speed.md, docs/encoders.md and docs/baselines.md from results/
 	$(BIN)/python docs/make_api.py
 	$(BIN)/python docs/make_speed.py
 	$(BIN)/python docs/make_encoders.py
+	$(BIN)/python docs/make_baselines.py
 
 clean:
 	rm -rf $(VENV) demo build dist .mypy_cache .ruff_cache

@@ -33,6 +33,8 @@ DETECTORS = {
     "midas-f": ("midas-f", {"tick": 7200.0, "buckets": 16}),
     "boosting": ("boosting", {"max_iter": 5, "history": 5}),
     "isolation-forest": ("isolation-forest", {"trees": 4, "samples": 16, "history": 5}),
+    "histogram": ("histogram", {"bins": 3, "history": 5}),
+    "edgebank": ("edgebank", {"memory": "window"}),
     "sdgad": ("sdgad", {**TINY, "projection": 4, "trees": 3, "transforms": 1}),
     "tgn": ("classifier", {**TINY, "encoder": "tgn", "head": (4,), "commit": 20}),
 }

@@ -28,6 +28,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "sdgad": {"history": 5, "width": 8, "projection": 8, "hidden": 16, "batch": 64, "trees": 20},
     "boosting": {"max_iter": 100, "seed": 1},
     "isolation-forest": {"trees": 40},
+    "histogram": {"bins": 5},  # of 600 events
 }
 EPOCHS = {"sdgad": 3}
 CLOSE = 1e-5

@@ -1,0 +1,121 @@
+"""Writes docs/baselines.md from results/baselines.jsonl: what each method is, sees, finds and costs.
+
+    make docs
+
+No figure on that page is typed by hand but the paper's; a test compares it with what this file makes. What a method is stands in
+`baseline_words.py`; of methods that are not registered nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from baseline_words import COSTS, END, GROUNDS, MATRIX, PAPER, START, WORDS
+from page_parts import RESULTS, Line, read, spread, table
+
+import sdgad
+from sdgad.events.home_streams import HOME_STREAMS
+
+PAGE = Path(__file__).with_name("baselines.md")
+FILE = "baselines"
+METRICS = (("auroc", 1), ("ap", 2), ("f1", 1))  # and digits, in percent
+COSTED = ("communities", "mooc")
+
+
+def page(lines: Iterable[Line]) -> str:
+    """The whole page."""
+    held = list(lines)
+    methods = [name for name in WORDS if name in sdgad.list_detectors()]
+    parts = [
+        START,
+        "## What they are\n",
+        table(("method", "what it is", "what it sees", "from"), map(about, methods)),
+    ]
+    if rows := matrix(held, methods):
+        trouble = [
+            f"- `{name}` ({stream.setting}): {stream.trouble}" for name, stream in HOME_STREAMS.items()
+        ]
+        parts += [MATRIX, "\n".join(trouble) + "\n", table(("method", *HOME_STREAMS), rows)]
+    for ground, words in GROUNDS.items():
+        if rows := figures(held, methods, ground):
+            head = ("method", "seeds", "AUROC / AP / F1", *(("the paper's",) if ground in PAPER else ()))
+            parts += [f"## {words}\n", "In percent, F1 at the validated threshold:\n", table(head, rows)]
+    if rows := costs(held, methods):
+        head = ("method", "fit, home stream", "per event", "fit, MOOC", "per event", "machine")
+        parts += [COSTS, table(head, rows)]
+    return "\n".join([*parts, END])
+
+
+def about(name: str) -> list[str]:
+    words = WORDS[name]
+    return [f"`{name}`", words.what, words.sees, words.source]
+
+
+def runs(lines: Iterable[Line], method: str, on: str) -> list[Line]:
+    """Of each seed, the last line."""
+    held = {line["seed"]: line for line in lines if (line["method"], line["on"]) == (method, on)}
+    return [held[seed] for seed in sorted(held)]
+
+
+def matrix(lines: Sequence[Line], methods: Iterable[str]) -> list[list[str]]:
+    """A row per method, a cell per home stream."""
+    rows = []
+    for method in methods:
+        cells = []
+        for stream in HOME_STREAMS:
+            found = runs(lines, method, stream)
+            cell = spread([line["auroc"] for line in found], 1, 100) if found else "–"
+            cells.append(f"**{cell}**" if found and stream == WORDS[method].home else cell)
+        if set(cells) != {"–"}:
+            rows.append([named(method, lines, HOME_STREAMS), *cells])
+    return rows
+
+
+def figures(lines: Sequence[Line], methods: Iterable[str], ground: str) -> list[list[str]]:
+    """A row per method, with the paper's figures where that has a table."""
+    rows = []
+    for method in methods:
+        if found := runs(lines, method, ground):
+            ours = " / ".join(spread([line[name] for line in found], digits, 100) for name, digits in METRICS)
+            theirs = PAPER.get(ground, {}).get(method)
+            paper = (
+                [" / ".join(f"{value:g}" for value in theirs) if theirs else "–"] if ground in PAPER else []
+            )
+            seeds = ", ".join(str(line["seed"]) for line in found)
+            rows.append([named(method, lines, [ground]), seeds, ours, *paper])
+    return rows
+
+
+def named(method: str, lines: Sequence[Line], grounds: Iterable[str]) -> str:
+    """The method, with the options that it ran with where they are not its defaults."""
+    given = {
+        f"`{key}={value}`"
+        for ground in grounds
+        for line in runs(lines, method, ground)
+        for key, value in line["options"].items()
+    }
+    return ", ".join([f"`{method}`", *sorted(given)])
+
+
+def costs(lines: Sequence[Line], methods: Iterable[str]) -> list[list[str]]:
+    """A row per method: seconds of a fit and microseconds of an event, the least of the seeds: others may have run beside."""
+    rows = []
+    for method in methods:
+        found = [runs(lines, method, ground) for ground in COSTED]
+        cells = []
+        for held in found:
+            fit = min((line["fit_seconds"] for line in held), default=None)
+            event = min((line["score_microseconds"] for line in held), default=None)
+            cells += ["–" if fit is None else f"{fit:,.1f} s", "–" if event is None else f"{event:,.0f} µs"]
+        machines = sorted(
+            {f"{line['machine']}, threads: {line['threads']}" for held in found for line in held}
+        )
+        if machines:
+            rows.append([f"`{method}`", *cells, "; ".join(machines)])
+    return rows
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(read(RESULTS / f"{FILE}.jsonl")), encoding="utf-8")
+    print(f"{PAGE}: written.")

@@ -1,0 +1,76 @@
+"""docs/baselines.md is what the lines of results say, and speaks of every method that is there; `make docs` writes it anew."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sdgad
+from sdgad.events.home_streams import HOME_STREAMS
+
+from .makers import maker
+from .markdown import ROOT
+
+MAKER = maker("make_baselines")
+
+
+def line(**changes: Any) -> dict[str, Any]:
+    """A line as `benchmarks/baselines.py` writes it."""
+    return {
+        "on": "bursts", "method": "midas", "seed": 0, "options": {}, "setting": "S3", "auroc": 0.9, "ap": 0.5, "f1": 0.25,
+        "fit_seconds": 1.23, "score_microseconds": 4.6, "machine": "Card 9", "threads": 4,
+    } | changes  # fmt: skip
+
+
+def rows_of(text: str, name: str) -> list[list[str]]:
+    cells = [
+        [cell.strip() for cell in row.split("|")[1:-1]] for row in text.splitlines() if row.startswith("|")
+    ]
+    return [row for row in cells if row[0].startswith(f"`{name}`")]
+
+
+def test_the_committed_page_is_what_the_results_make() -> None:
+    made = MAKER["page"](MAKER["read"](ROOT / "results" / "baselines.jsonl"))
+    committed = (ROOT / "docs" / "baselines.md").read_text("utf-8")
+    assert committed == made, "docs/baselines.md is stale: run `make docs`"
+
+
+def test_every_detector_of_ours_is_spoken_of_and_lives_where_it_is_said_to() -> None:
+    ours = [name for name in sdgad.list_detectors() if name in MAKER["WORDS"]]
+    assert {"sdgad", "classifier", "boosting", "isolation-forest", "histogram", "midas", "edgebank"} <= set(
+        ours
+    )
+    text = MAKER["page"]([])
+    for name, words in MAKER["WORDS"].items():
+        assert bool(rows_of(text, name)) == (name in ours)
+        assert words.home in ("", *HOME_STREAMS)
+        if name in ours:
+            place = ROOT / "src" / "sdgad" / "detectors" / words.file
+            assert place.with_suffix(".py").is_file() or place.is_dir(), name
+
+
+def test_the_matrix_is_over_seeds_with_the_home_in_bold_and_the_last_line_of_a_seed_holds() -> None:
+    lines = [line(auroc=0.1), line(), line(seed=1, auroc=0.8), line(on="communities", auroc=0.5)]
+    found = rows_of(MAKER["page"](lines), "midas")[1]
+    assert found == ["`midas`", "50.0", "–", "**85.0 ± 7.1**", "–", "–"]
+
+
+def test_the_papers_figures_stand_beside_ours_where_it_has_any() -> None:
+    lines = [line(on="mooc", method=name, setting="S1") for name in ("classifier", "midas")]
+    lines += [line(on="uci:clean", options={"tick": 3600.0})]
+    text = MAKER["page"](lines)
+    assert rows_of(text, "classifier")[1] == ["`classifier`", "0", "90.0 / 50.00 / 25.0", "72.51 / 7.87 / 0"]
+    clean, mooc = [row for row in rows_of(text, "midas") if len(row) in (3, 4) and "/" in row[2]]
+    assert clean == ["`midas`, `tick=3600.0`", "0", "90.0 / 50.00 / 25.0"]
+    assert mooc[3] == "–"
+
+
+def test_costs_are_the_least_of_the_seeds_and_name_the_machine() -> None:
+    lines = [line(on="communities", fit_seconds=2.0), line(on="communities", seed=1)]
+    assert rows_of(MAKER["page"](lines), "midas")[-1] == [
+        "`midas`",
+        "1.2 s",
+        "5 µs",
+        "–",
+        "–",
+        "Card 9, threads: 4",
+    ]
