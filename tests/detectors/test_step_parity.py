@@ -103,7 +103,9 @@ def batches_of(detector: LearnedDetector, labels: str) -> Iterator[tuple[Example
             window = window.joined(extra)
             anomalous = torch.cat([anomalous, torch.ones(count, dtype=torch.bool, device=here.device)])
             weight = torch.cat([weight, torch.full((count,), PSEUDO_WEIGHT, device=here.device)])
-        yield maker(places), Examples(window, anomalous, weight)
+        made_up = torch.ones(len(window) - len(here), dtype=torch.bool, device=here.device)
+        known = torch.cat([~task.label[here].isnan(), made_up])
+        yield maker(places), Examples(window, anomalous, weight, known)
 
 
 def _rest(epoch: Iterator[Tensor], steady: bool) -> list[Tensor]:
@@ -240,6 +242,7 @@ def test_every_batch_of_an_epoch_is_what_a_plain_maker_gives(encoder: str, label
     for quick, plain in batches_of(fitted, labels):
         count += 1
         assert torch.equal(quick.anomalous, plain.anomalous)
+        assert torch.equal(quick.known, plain.known)
         close(quick.weight, plain.weight, "weight")
         for name, value in fields_of(plain.window).items():
             close(getattr(quick.window, name).double(), value.double(), name)
