@@ -16,7 +16,9 @@ MODULES = (
     "sdgad.detectors.classifier",
     "sdgad.detectors.baselines.boosting",
     "sdgad.detectors.baselines.isolation_forest",
+    "sdgad.detectors.baselines.generaldyg.detector",
     "sdgad.detectors.baselines.midas",
+    "sdgad.detectors.baselines.sad.detector",
 )
 
 detectors: Registry[Detector] = Registry("detector", "sdgad.detectors", MODULES, base=Detector)
