@@ -34,6 +34,8 @@ DETECTORS = {
     "boosting": ("boosting", {"max_iter": 5, "history": 5}),
     "isolation-forest": ("isolation-forest", {"trees": 4, "samples": 16, "history": 5}),
     "sdgad": ("sdgad", {**TINY, "projection": 4, "trees": 3, "transforms": 1}),
+    "sad": ("sad", {**TINY, "hop": 2, "head": (4,), "bank": 8}),
+    "generaldyg": ("generaldyg", {**TINY, "hop": 2, "edges": 4, "depth": 1, "feed": 4, "head": (4,)}),
     "tgn": ("classifier", {**TINY, "encoder": "tgn", "head": (4,), "commit": 20}),
 }
 EVENTS = simulate_payments(260, anomaly_rate=0.1, seed=3)

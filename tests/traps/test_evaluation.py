@@ -28,8 +28,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "sdgad": {"history": 5, "width": 8, "projection": 8, "hidden": 16, "batch": 64, "trees": 20},
     "boosting": {"max_iter": 100, "seed": 1},
     "isolation-forest": {"trees": 40},
+    "sad": {"history": 5, "hop": 2, "width": 8, "batch": 64},
+    "generaldyg": {"history": 4, "hop": 2, "edges": 8, "width": 8, "depth": 2, "batch": 64},
 }
-EPOCHS = {"sdgad": 3}
+EPOCHS = {"sdgad": 3, "sad": 3, "generaldyg": 3}
 CLOSE = 1e-5
 PEOPLE, SHOPS = 40, 30
 Array = np.ndarray[Any, Any]
