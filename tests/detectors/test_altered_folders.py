@@ -36,6 +36,8 @@ DETECTORS = {
     "histogram": ("histogram", {"bins": 3, "history": 5}),
     "edgebank": ("edgebank", {"memory": "window"}),
     "sdgad": ("sdgad", {**TINY, "projection": 4, "trees": 3, "transforms": 1}),
+    "sad": ("sad", {**TINY, "hop": 2, "head": (4,), "bank": 8}),
+    "generaldyg": ("generaldyg", {**TINY, "hop": 2, "edges": 4, "depth": 1, "feed": 4, "head": (4,)}),
     "tgn": ("classifier", {**TINY, "encoder": "tgn", "head": (4,), "commit": 20}),
 }
 EVENTS = simulate_payments(260, anomaly_rate=0.1, seed=3)

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from sdgad.detectors import make_detector
+from sdgad.detectors.baselines.sad.model import SADModel
 from sdgad.detectors.learned.detector import LearnedDetector
 from sdgad.detectors.learned.examples import FEW_WEIGHT, PSEUDO_WEIGHT, ExampleMaker, Examples
 from sdgad.detectors.learned.reader import Reader
@@ -103,7 +104,9 @@ def batches_of(detector: LearnedDetector, labels: str) -> Iterator[tuple[Example
             window = window.joined(extra)
             anomalous = torch.cat([anomalous, torch.ones(count, dtype=torch.bool, device=here.device)])
             weight = torch.cat([weight, torch.full((count,), PSEUDO_WEIGHT, device=here.device)])
-        yield maker(places), Examples(window, anomalous, weight)
+        made_up = torch.ones(len(window) - len(here), dtype=torch.bool, device=here.device)
+        known = torch.cat([~task.label[here].isnan(), made_up])
+        yield maker(places), Examples(window, anomalous, weight, known)
 
 
 def _rest(epoch: Iterator[Tensor], steady: bool) -> list[Tensor]:
@@ -134,6 +137,9 @@ def plain_losses(detector: LearnedDetector, examples: Examples) -> tuple[Tensor,
     """The sum of the loss parts, and gradients of all parameters by name."""
     model = detector._model
     params = dict(model.named_parameters())
+    if isinstance(model, SADModel):
+        loss = plain_sad(model, examples)
+        return loss, _named(loss, params)
     if not isinstance(model, SDGADModel):
         odds = model.head(model.event(examples.window)[0])[:, 0]
         cost = F.binary_cross_entropy_with_logits(odds, examples.anomalous.float(), reduction="none")
@@ -176,6 +182,37 @@ def plain_losses(detector: LearnedDetector, examples: Examples) -> tuple[Tensor,
     for (name, _), gradient in zip(flow.named_parameters(), flow_gradients, strict=True):
         found[f"density.flow.{name}"] = gradient
     return likelihood + rest, found
+
+
+def plain_sad(model: SADModel, examples: Examples) -> Tensor:
+    """Event by event, with labels that are known; nothing is dropped, so that the other view is the same."""
+    config, bank, window = model.config, model.bank, examples.window
+    h, _ = model.event(window)
+    vectors = F.normalize(h[:, : 2 * config.width], dim=1)
+    score = model.deviation(h)
+    reference, then = bank.score[:-1], bank.time[:-1]
+    plain = ((score - reference.mean()) / (reference.std(unbiased=False) + 1e-6)).detach().clamp(-5, 5)
+    costs, pulls = [], []
+    for row in range(len(window)):
+        share = 1 / (1 + torch.log1p((window.time[row] - then).abs() / 3600)).float()
+        share = share / share.sum()
+        mean = (share * reference).sum()
+        deviation = (score[row] - mean) / ((share * (reference - mean).square()).sum().sqrt() + 1e-6)
+        anomalous = bool(examples.anomalous[row])
+        odds = F.linear(model.head[:-1](h[row]), model.head[-1].weight, model.head[-1].bias)[0]
+        entropy = F.softplus(-odds if anomalous else odds)
+        apart = (config.margin - deviation).clamp(min=0) if anomalous else deviation.abs()
+        if examples.known[row]:
+            costs.append(examples.weight[row] * (entropy + config.deviation * apart))
+        others = [other for other in range(2 * len(window)) if other != row]
+        similar = vectors.repeat(2, 1)[others] @ vectors[row] / config.temperature
+        far = (plain.repeat(2)[others] - plain[row]).abs()
+        log_share = similar - similar.logsumexp(0)
+        pulls.append((log_share / (1 + far))[far <= 1].mean())
+    weight = examples.weight[examples.known].sum()
+    return (
+        torch.stack(costs).sum() / weight - config.contrast * config.temperature * torch.stack(pulls).mean()
+    )
 
 
 def _named(loss: Tensor, params: dict[str, nn.Parameter]) -> dict[str, Tensor]:
@@ -240,6 +277,7 @@ def test_every_batch_of_an_epoch_is_what_a_plain_maker_gives(encoder: str, label
     for quick, plain in batches_of(fitted, labels):
         count += 1
         assert torch.equal(quick.anomalous, plain.anomalous)
+        assert torch.equal(quick.known, plain.known)
         close(quick.weight, plain.weight, "weight")
         for name, value in fields_of(plain.window).items():
             close(getattr(quick.window, name).double(), value.double(), name)

@@ -29,8 +29,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "boosting": {"max_iter": 100, "seed": 1},
     "isolation-forest": {"trees": 40},
     "histogram": {"bins": 5},  # of 600 events
+    "sad": {"history": 5, "hop": 2, "width": 8, "batch": 64},
+    "generaldyg": {"history": 4, "hop": 2, "edges": 8, "width": 8, "depth": 2, "batch": 64},
 }
-EPOCHS = {"sdgad": 3}
+EPOCHS = {"sdgad": 3, "sad": 3, "generaldyg": 3}
 CLOSE = 1e-5
 PEOPLE, SHOPS = 40, 30
 Array = np.ndarray[Any, Any]

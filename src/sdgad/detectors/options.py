@@ -72,7 +72,8 @@ class Options:
                     f"A preset is a whole: set_params takes no {option.name}; make a new detector instead."
                 )
         whole = ["preset"] if hasattr(self.config, "preset") else []
-        if whole and self.config.preset != self.config_type.preset and "encoder_options" not in options:  # type: ignore[attr-defined]
+        given = self._takes_encoder() and "encoder_options" not in options
+        if whole and given and self.config.preset != self.config_type.preset:  # type: ignore[attr-defined]
             whole.append("encoder")  # whose published sizes are those of the encoder before
         for name in whole:
             now = getattr(self.config, name)

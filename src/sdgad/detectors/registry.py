@@ -19,6 +19,8 @@ MODULES = (
     "sdgad.detectors.baselines.histogram",
     "sdgad.detectors.baselines.midas",
     "sdgad.detectors.baselines.edgebank",
+    "sdgad.detectors.baselines.sad.detector",
+    "sdgad.detectors.baselines.generaldyg.detector",
 )
 
 detectors: Registry[Detector] = Registry("detector", "sdgad.detectors", MODULES, base=Detector)

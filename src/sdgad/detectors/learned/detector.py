@@ -1,4 +1,4 @@
-"""LearnedDetector: a detector with an encoder that learns by gradient, in the one training loop."""
+"""LearnedDetector: a detector with a network that learns by gradient, in the one training loop."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from sdgad.detectors.learned.examples import ExampleMaker, Examples
 from sdgad.detectors.learned.memory_state import MemoryState
 from sdgad.detectors.learned.reader import Reader
 from sdgad.detectors.learned.selection import Validation
+from sdgad.detectors.learned.training_config import TrainingConfig
 from sdgad.detectors.own_state import OwnState, Stateless
 from sdgad.detectors.own_stream import own_stream
 from sdgad.detectors.precision import products
@@ -60,9 +61,9 @@ class LearnedModel(nn.Module):
 class LearnedDetector(Detector):
     """What is left to a detector: its network (`_make_model`), the loss parts of a batch, how an epoch is judged, its scores."""
 
-    shorthand_type = Shorthand
+    shorthand_type: ClassVar[type[Any] | None] = Shorthand
     config_type: ClassVar[type[DetectorConfig]] = LearnedConfig
-    config: LearnedConfig
+    config: TrainingConfig
     pseudo_below: ClassVar[int] = FEW_LABELS  # of fewer labelled anomalies, pseudo-anomalies join in
     _model: Any
 
@@ -102,7 +103,7 @@ class LearnedDetector(Detector):
     @classmethod
     def configure(cls, options: dict[str, Any]) -> DetectorConfig:
         config_type = cls.config_type
-        assert issubclass(config_type, LearnedConfig)
+        assert issubclass(config_type, TrainingConfig)
         return config_type.from_options(options)
 
     @property
@@ -118,7 +119,7 @@ class LearnedDetector(Detector):
         """As many as the device has room for; a layer of vectors holds `width` numbers for every token of every event."""
         config = self.config
         tokens = 2 * (config.history + 2) * max(1, self.needs.hop)
-        layer = 4 * tokens * config.encoder_config().width
+        layer = 4 * tokens * config.vector_width
         return min(max(FEWEST_ROWS, room(choose_device(config.device)) // layer), MOST_ROWS)
 
     @property
@@ -160,7 +161,7 @@ class LearnedDetector(Detector):
         run = Capture(
             step,
             generator,
-            of=f"The training step of {self.name} with encoder {config.encoder!r}",
+            of=f"The training step of {self.name} with {config.network}",
             precision=config.training_precision,
             wanted=config.graphs,
             obstacle="" if steady else "its steps are not the same work every time",

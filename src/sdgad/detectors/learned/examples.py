@@ -21,11 +21,12 @@ FEW_WEIGHT = 0.1  # the say of all the few labelled anomalies together, as a sha
 
 @dataclass(frozen=True)
 class Examples:
-    """Events with their past, which of them are anomalous, and the say of each in a cross-entropy."""
+    """Events with their past, which of them are anomalous, the say of each in a cross-entropy, and of which there is a label."""
 
     window: Window
     anomalous: Tensor
     weight: Tensor
+    known: Tensor
 
 
 class ExampleMaker:
@@ -84,7 +85,8 @@ class ExampleMaker:
         """Examples of one batch."""
         always, reader = self._always, self._reader
         rows = torch.cat([at(self._order, places), always])
-        anomalous = at(reader.task.label, rows) == 1
+        label = at(reader.task.label, rows)
+        anomalous, known = label == 1, ~label.isnan()
         asked = [reader.asked(rows)]
         weight = torch.ones(len(rows), device=rows.device)
         if len(always):
@@ -95,9 +97,9 @@ class ExampleMaker:
             count = -(-len(places) // 2)
             first = torch.searchsorted(self._parents, places[:1])
             asked.append(self._made.take(first + torch.arange(count, device=rows.device)))
-            anomalous = torch.cat([anomalous, anomalous.new_ones(count)])
+            anomalous, known = (torch.cat([part, part.new_ones(count)]) for part in (anomalous, known))
             weight = torch.cat([weight, weight.new_full((count,), PSEUDO_WEIGHT)])
-        return Examples(reader.look_up(Asked.cat(asked)), anomalous, weight)
+        return Examples(reader.look_up(Asked.cat(asked)), anomalous, weight, known)
 
     def _draw(self) -> None:
         rows, generator = self._rows, self._generator

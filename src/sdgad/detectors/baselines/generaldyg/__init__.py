@@ -1,0 +1,1 @@
+"""GeneralDyG: the ego-graph of an event, edges as nodes of a line graph, and a transformer over them."""

@@ -1,0 +1,1 @@
+"""SAD: subgraphs of both endpoints, a deviation network with a memory bank, and contrast between pseudo-labels."""
