@@ -17,6 +17,7 @@ MODULES = (
     "sdgad.detectors.baselines.boosting",
     "sdgad.detectors.baselines.isolation_forest",
     "sdgad.detectors.baselines.midas",
+    "sdgad.detectors.baselines.addgraph.detector",
 )
 
 detectors: Registry[Detector] = Registry("detector", "sdgad.detectors", MODULES, base=Detector)

@@ -31,12 +31,16 @@ class SnapshotConfig(DetectorConfig):
     patience: int = option(10, "epochs without a better one, after which training ends")
     learning_rate: float = option(1e-3, "of AdamW")
     weight_decay: float = option(0.0, "of AdamW, on matrices")
+    average: float = option(
+        0.0, "decay of the running average of weights that is validated and kept; 0: none"
+    )
 
     ranges: ClassVar[Ranges] = (
         (("snapshot",), 1, MOST_EVENTS),
         (("width", "epochs", "patience"), 1, math.inf),
         (("learning_rate",), TINY, math.inf),
         (("weight_decay",), 0, math.inf),
+        (("average",), 0, 1 - TINY),
     )
     """Names, least and most; a subclass adds its own to these."""
 
@@ -51,7 +55,7 @@ class SnapshotConfig(DetectorConfig):
                 value = getattr(self, name)
                 if value is not None and not low <= value <= high:
                     floor = "above 0" if low == TINY else f"at least {low:g}"
-                    ceiling = "" if high == math.inf else f" and at most {high:g}"
+                    ceiling = {math.inf: "", 1 - TINY: " and below 1"}.get(high, f" and at most {high:g}")
                     raise InputError(f"Option {name}={value} must be {floor + ceiling}.")
 
     def size_for(self, events: int) -> int:

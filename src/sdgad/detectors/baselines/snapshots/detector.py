@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
-import copy
-import threading
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from sdgad.detectors.base import Detector
-from sdgad.detectors.baselines.snapshots.config import MOST_EVENTS, SnapshotConfig
+from sdgad.detectors.baselines.snapshots.method import SnapshotMethod
 from sdgad.detectors.baselines.snapshots.negatives import Negatives
 from sdgad.detectors.baselines.snapshots.replay import Replay, Snapshot
 from sdgad.detectors.baselines.snapshots.state import SnapshotState
-from sdgad.detectors.config import DetectorConfig
-from sdgad.detectors.device import choose_device
 from sdgad.detectors.own_stream import own_stream
 from sdgad.detectors.precision import products
 from sdgad.detectors.step import Schedule, Step
-from sdgad.detectors.tags import Tags
 from sdgad.detectors.task import FitScores, Task
 from sdgad.detectors.training import train
 from sdgad.encoders.dropout import drawing_from
-from sdgad.events.held import held, whole
 from sdgad.events.stream import Array
-from sdgad.history.needs import Needs
 from sdgad.metrics import auroc, average_precision, mixture
 
-STARTING = threading.Lock()
 DRAWS = 0x9E3779B9  # so that what training draws has nothing to do with the first weights, which the same seed gives
-MOST = 1e9  # of weights: larger ones leave no number finite
 
 
 @dataclass(frozen=True)
@@ -46,8 +35,8 @@ class Part:
     anomalous: Tensor  # [B] bool
 
 
-class SnapshotDetector(Detector):
-    """What is left to a method: its network, its state (`_new_state`), and the loss parts of some events of a snapshot.
+class SnapshotDetector(SnapshotMethod):
+    """What is left to a method: its network (`_make_network`), its state (`_new_state`), and the loss parts of some events.
 
     An epoch goes through the training snapshots in order: a step, or several, on the events of a snapshot with the state before
     it, then the snapshot is committed under the weights of that moment. An epoch is judged by a new state that goes
@@ -55,23 +44,7 @@ class SnapshotDetector(Detector):
     classes, else by the AUROC of negatives against validation events.
     """
 
-    config_type: ClassVar[type[DetectorConfig]] = SnapshotConfig
-    config: SnapshotConfig
-    needs: Needs = Needs(time=True)
-    uses_context: bool = False
-    tags: ClassVar[Tags] = Tags(ties="strict", uses_features=False)
-    _network: nn.Module
-    _size: int  # events of a snapshot
-
     # ------------------------------------------------------------------ what a method implements
-    @abstractmethod
-    def _make_network(self) -> nn.Module:
-        """The network, untrained; it draws its first weights from torch's generator, which is seeded."""
-
-    @abstractmethod
-    def _new_state(self) -> SnapshotState:
-        """The state before the first event, of `self._size` events a snapshot, under `self._network` as it is."""
-
     @abstractmethod
     def _losses(
         self, state: SnapshotState, part: Part, negatives: Negatives, generator: torch.Generator
@@ -105,7 +78,11 @@ class SnapshotDetector(Detector):
         self._network = self._started().to(device)
         negatives = Negatives(replay.node)
         schedule = Schedule(
-            task.epochs or config.epochs, config.patience, config.learning_rate, config.weight_decay
+            task.epochs or config.epochs,
+            config.patience,
+            config.learning_rate,
+            config.weight_decay,
+            average=config.average,
         )
         running = [self._new_state()]
 
@@ -143,37 +120,6 @@ class SnapshotDetector(Detector):
             "snapshot": self._size,
             "threads": torch.get_num_threads(),
         }
-
-    def _started(self) -> nn.Module:
-        """The network with weights by the seed; modules draw them from the whole process's generator."""
-        with STARTING, torch.random.fork_rng([]):
-            torch.default_generator.manual_seed(self.config.seed)
-            return self._make_network()
-
-    # ------------------------------------------------------------------ device and files
-    def _move_to(self, device: torch.device) -> None:
-        self._network = copy.deepcopy(self._network).to(device)  # copies of the detector keep theirs
-        super()._move_to(device)
-
-    def _weights(self) -> dict[str, Array]:
-        return {name: value.detach().cpu().numpy() for name, value in self._network.state_dict().items()}
-
-    def _calibration(self) -> dict[str, Any]:
-        return {"snapshot": self._size}
-
-    def _restore(self, weights: dict[str, Array], calibration: dict[str, Any]) -> None:
-        self._size = whole(calibration["snapshot"], "snapshot", low=1, high=MOST_EVENTS)
-        if self.config.snapshot not in (None, self._size):
-            raise ValueError("the events of a snapshot are not as many as the option says")
-        network = self._started()
-        wanted = network.state_dict()
-        if wanted.keys() != weights.keys():
-            raise ValueError(f"the network has other parts: {sorted(wanted.keys() ^ weights.keys())[0]}")
-        for name, tensor in wanted.items():
-            kind = str(torch.empty(0, dtype=tensor.dtype).numpy().dtype.str)
-            held(weights, name, kind, tuple(tensor.shape), low=-MOST, high=MOST)
-        network.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
-        self._network = network.to(choose_device(self.config.device)).eval()
 
 
 class Judge:
