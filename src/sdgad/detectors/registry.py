@@ -18,6 +18,7 @@ MODULES = (
     "sdgad.detectors.baselines.isolation_forest",
     "sdgad.detectors.baselines.midas",
     "sdgad.detectors.baselines.addgraph.detector",
+    "sdgad.detectors.baselines.netwalk.detector",
 )
 
 detectors: Registry[Detector] = Registry("detector", "sdgad.detectors", MODULES, base=Detector)
