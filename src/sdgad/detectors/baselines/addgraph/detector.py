@@ -69,8 +69,8 @@ class AddGraph(SnapshotDetector):
 
     What differs from the paper. It scores an edge by H^t, made from the whole snapshot, later edges of it included; here H^t
     of the two ends is made from the states before the snapshot and from the event alone, in training too, where negatives see
-    themselves just as edges do. The loss of a snapshot goes back through the commit before it, or the convolution over
-    snapshots would never learn. Its f has the weight of the edge as a factor, which is 1 for an event. λ‖Θ‖² is AdamW's decay of
+    themselves just as edges do. The loss of a snapshot goes back through the last commits (`depth`), or the convolution
+    over snapshots would never learn. Its f has the weight of the edge as a factor, which is 1 for an event. λ‖Θ‖² is AdamW's decay of
     weights. One convolution and no selection of negatives are the default: with three, or where pairs that are in the wrong
     order are left out (`selective`, as published), a network that begins by chance has little to learn from, and on streams of
     communities mostly stays there. States of nodes before their first snapshot are drawn by the order in which nodes come, as
@@ -93,6 +93,9 @@ class AddGraph(SnapshotDetector):
         )
 
     def _new_state(self) -> AddGraphState:
+        return AddGraphState(self._size, self._network, self.config.window)
+
+    def _training_state(self) -> AddGraphState:
         return AddGraphState(self._size, self._network, self.config.window, self.config.depth)
 
     # ------------------------------------------------------------------ learn
@@ -124,13 +127,15 @@ class AddGraph(SnapshotDetector):
         generator: torch.Generator,
     ) -> Tensor:
         """One per edge; where it scores below its edge, another."""
-        stop, source = part.snapshot.stop, source_goes(part.node, edges, generator)
-        made = negatives.draw(edges, stop, source, generator)
+        source = source_goes(part.node, edges, generator)
+        made = negatives.draw(edges, part.until, source, generator)
         if not self.config.selective:
             return made
         with torch.no_grad():
             real, drawn = state.odds_by(states, torch.cat([edges, made])).chunk(2)
-        return torch.where((real <= drawn)[:, None], made, negatives.draw(edges, stop, source, generator))
+        return torch.where(
+            (real <= drawn)[:, None], made, negatives.draw(edges, part.until, source, generator)
+        )
 
     # ------------------------------------------------------------------ files
     def _calibration(self) -> dict[str, Any]:

@@ -28,11 +28,16 @@ DRAWS = 0x9E3779B9  # so that what training draws has nothing to do with the fir
 
 @dataclass(frozen=True)
 class Part:
-    """Training events of one snapshot, for one step: which are labelled anomalous, and where the snapshot ends in the stream."""
+    """Training events of one snapshot, for one step, and which of them are labelled anomalous."""
 
     snapshot: Snapshot
     node: Tensor  # [B, 2] int64
     anomalous: Tensor  # [B] bool
+
+    @property
+    def until(self) -> int:
+        """Where the training events of the snapshot end in the stream: negatives are drawn from what came before."""
+        return self.snapshot.last
 
 
 class SnapshotDetector(SnapshotMethod):
@@ -54,9 +59,9 @@ class SnapshotDetector(SnapshotMethod):
     def _prepare(self, replay: Replay) -> None:
         """Whatever has to be known of the training snapshots before there is a network."""
 
-    def _commit(self, state: SnapshotState, node: Tensor) -> None:
-        """A training snapshot ends; a method that goes back through the commit keeps what it needs for that."""
-        state.commit_pairs(node)
+    def _training_state(self) -> SnapshotState:
+        """A new state to train with; a method whose gradients go back through commits has one that keeps what they need."""
+        return self._new_state()
 
     @property
     def _batch(self) -> int | None:
@@ -84,15 +89,15 @@ class SnapshotDetector(SnapshotMethod):
             config.weight_decay,
             average=config.average,
         )
-        running = [self._new_state()]
+        running = [self._training_state()]
 
         def epoch(_: int) -> Iterator[Part]:
-            running[0] = state = self._new_state()
+            running[0] = state = self._training_state()
             for snapshot in replay.training:
                 for rows in replay.parts(snapshot, self._batch, generator):
                     yield Part(snapshot, replay.node[rows], replay.label[rows] == 1)
                 self._network.eval()
-                self._commit(state, replay.node[snapshot.start : snapshot.last])
+                state.commit_pairs(replay.node[snapshot.start : snapshot.last])
                 self._network.train()
 
         def losses(part: Part) -> dict[str, Tensor]:
