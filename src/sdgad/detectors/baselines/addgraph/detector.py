@@ -69,12 +69,12 @@ class AddGraph(SnapshotDetector):
 
     What differs from the paper. It scores an edge by H^t, made from the whole snapshot, later edges of it included; here H^t
     of the two ends is made from the states before the snapshot and from the event alone, in training too, where negatives see
-    themselves just as edges do. The loss of a snapshot goes back through the last commits (`depth`), or the convolution
-    over snapshots would never learn. Its f has the weight of the edge as a factor, which is 1 for an event. λ‖Θ‖² is AdamW's
-    decay of weights. One convolution and no selection of negatives are the default: with three, or where pairs that are in the wrong
-    order are left out (`selective`, as published), a network that begins by chance has little to learn from, and on streams of
-    communities mostly stays there. States of nodes before their first snapshot are drawn by the order in which nodes come, as
-    many as training has, and are zero for later ones: who the nodes are need not be known in advance.
+    themselves just as edges do. The loss of a snapshot goes back through the last commits (`depth`), or the convolution over
+    snapshots would never learn. Its f has the weight of the edge as a factor, which is 1 for an event. λ‖Θ‖² is AdamW's decay
+    of weights. One convolution and no selection of negatives are the default: with three, or where pairs that are in the
+    wrong order are left out (`selective`, as published), a network that begins by chance has little to learn from, and on
+    streams of communities mostly stays there. States of nodes before their first snapshot are drawn by the order in which
+    nodes come, as many as training has, and are zero for later ones: who the nodes are need not be known in advance.
     """
 
     config_type: ClassVar[type[DetectorConfig]] = AddGraphConfig
