@@ -21,6 +21,8 @@ MODULES = (
     "sdgad.detectors.baselines.edgebank",
     "sdgad.detectors.baselines.sad.detector",
     "sdgad.detectors.baselines.generaldyg.detector",
+    "sdgad.detectors.baselines.addgraph.detector",
+    "sdgad.detectors.baselines.netwalk.detector",
 )
 
 detectors: Registry[Detector] = Registry("detector", "sdgad.detectors", MODULES, base=Detector)

@@ -1,0 +1,1 @@
+"""What the snapshot methods share: NetWalk, AddGraph, StrGNN, TADDY."""
