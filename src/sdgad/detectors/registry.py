@@ -17,6 +17,8 @@ MODULES = (
     "sdgad.detectors.baselines.boosting",
     "sdgad.detectors.baselines.isolation_forest",
     "sdgad.detectors.baselines.midas",
+    "sdgad.detectors.baselines.strgnn.detector",
+    "sdgad.detectors.baselines.taddy.detector",
 )
 
 detectors: Registry[Detector] = Registry("detector", "sdgad.detectors", MODULES, base=Detector)
