@@ -92,8 +92,7 @@ class StrGNN(SnapshotDetector):
                 rows = torch.linspace(
                     each.first, each.last - 1, min(LOOKED_AT, each.last - each.first)
                 ).long()
-                graphs = state.subgraphs(replay.node[rows.to(replay.node.device)])
-                sizes += [graph.present.sum(1) for graph in graphs]
+                sizes.append(state.subgraphs(replay.node[rows.to(replay.node.device)]).present.sum(1))
             state.commit_pairs(replay.node[each.start : each.last])
         self._k = max(LEAST, int(torch.cat(sizes).float().quantile(SHARE, interpolation="higher")))
 

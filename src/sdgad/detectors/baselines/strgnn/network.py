@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 
 import torch
@@ -64,17 +63,17 @@ class StrGNNNetwork(nn.Module):
         self.head = nn.Sequential(Linear(hidden, HEAD), nn.ReLU(), Dropout(dropout), Linear(HEAD, 1))
 
     def vector(self, graphs: Subgraphs) -> Tensor:
-        """`[B, 128]` of the subgraphs in one snapshot."""
+        """`[B, 128]`, of each subgraph by itself."""
         x = torch.relu(self.first(sort_pooled(self.graph(graphs), graphs.present, self.k)))
         x = x[:, : self.k // 2 * 2].reshape(len(x), self.k // 2, 2, CHANNELS).amax(2)
         x = torch.relu(self.second(x.unfold(1, KERNEL, 1).flatten(2)))
         return torch.relu(self.third(x.flatten(1)))
 
-    def forward(self, snapshots: Sequence[Subgraphs]) -> Tensor:
-        """Log-odds `[B]` of edges from their subgraphs, the oldest snapshot first."""
-        vectors = [self.vector(graphs) for graphs in snapshots]
-        state = vectors[0].new_zeros(len(vectors[0]), self.recurrent.hidden_size)
-        for vector in vectors:
+    def forward(self, graphs: Subgraphs, snapshots: int) -> Tensor:
+        """Log-odds `[B]` of edges from their subgraphs, those in the oldest snapshot first."""
+        vectors = self.vector(graphs)
+        state = vectors.new_zeros(len(vectors) // snapshots, self.recurrent.hidden_size)
+        for vector in vectors.chunk(snapshots):
             state = self.recurrent(vector, state)
         odds: Tensor = self.head(torch.relu(state))[:, 0]
         return odds

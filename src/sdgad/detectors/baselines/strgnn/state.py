@@ -33,18 +33,18 @@ class StrGNNState(SnapshotState):
     def nodes(self) -> int:
         return len(self.tables["row"])
 
-    def subgraphs(self, node: Tensor) -> list[Subgraphs]:
-        """Of events, in each of the last snapshots, the oldest first."""
+    def subgraphs(self, node: Tensor) -> Subgraphs:
+        """Of events, first in the oldest snapshot, then in the next …, `[W · B]`."""
         ends = rows_of(self.tables["row"], node)
         ends = torch.stack([ends[:, 0], torch.where(node[:, 0] == node[:, 1], NO_ROW, ends[:, 1])], 1)
         backs = reversed(range(self.window))
-        return [enclosing(ends, *(self.tables[f"{name}{back}"] for name in SNAPSHOT)) for back in backs]
+        return enclosing(ends, [[self.tables[f"{name}{back}"] for name in SNAPSHOT] for back in backs])
 
     def odds(self, node: Tensor) -> Tensor:
         assert self.network is not None, (
             "a state without a network says what subgraphs are, and scores nothing"
         )
-        found: Tensor = self.network(self.subgraphs(node))
+        found: Tensor = self.network(self.subgraphs(node), self.window)
         return found
 
     def take_in(self, node: Tensor) -> None:

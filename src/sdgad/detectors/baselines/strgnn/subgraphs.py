@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -19,7 +20,7 @@ SNAPSHOT = ("who", "near", "pairs")
 
 @dataclass(frozen=True)
 class Subgraphs:
-    """Of B edges, in one snapshot each: n slots for nodes, the two ends in slots 0 and 1."""
+    """Of B edges: n slots for nodes, the two ends in slots 0 and 1."""
 
     present: Tensor  # [B, n] bool
     adjacency: Tensor  # [B, n, n] float32, symmetric, without self-loops
@@ -44,8 +45,15 @@ def nearest(graph: SnapshotGraph, most: int) -> dict[str, Tensor]:
     return {"who": who, "near": near, "pairs": numbered(*graph.pair.unbind(1))}
 
 
-def enclosing(ends: Tensor, who: Tensor, near: Tensor, pairs: Tensor) -> Subgraphs:
-    """The ends `[B, 2]` and all their neighbours in a snapshot, with all edges between them but the one of the ends.
+def enclosing(ends: Tensor, snapshots: Sequence[Sequence[Tensor]]) -> Subgraphs:
+    """The ends `[B, 2]` and all their neighbours in each snapshot (tables as of `nearest`), one snapshot after the other."""
+    found = [_enclosing(ends, *tables) for tables in snapshots]
+    present, adjacency = (torch.cat(part) for part in zip(*found, strict=True))
+    return Subgraphs(present, adjacency, double_radius(adjacency))
+
+
+def _enclosing(ends: Tensor, who: Tensor, near: Tensor, pairs: Tensor) -> tuple[Tensor, Tensor]:
+    """Who is present, and the adjacency: all edges between the nodes but the one of the ends.
 
     An end that was not there, or that nobody knows, is alone. A self-loop has nobody for its other end.
     """
@@ -62,8 +70,7 @@ def enclosing(ends: Tensor, who: Tensor, near: Tensor, pairs: Tensor) -> Subgrap
     joined[:, 0] = False  # slots 0 and 1
     adjacency = torch.zeros(len(slot), size, size, device=slot.device)
     adjacency[:, one, other] = joined.float()
-    adjacency = adjacency + adjacency.transpose(1, 2)
-    return Subgraphs(present, adjacency, double_radius(adjacency))
+    return present, adjacency + adjacency.transpose(1, 2)
 
 
 def double_radius(adjacency: Tensor) -> Tensor:
