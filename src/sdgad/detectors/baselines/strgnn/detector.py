@@ -92,7 +92,10 @@ class StrGNN(SnapshotDetector):
                 rows = torch.linspace(
                     each.first, each.last - 1, min(LOOKED_AT, each.last - each.first)
                 ).long()
-                sizes.append(state.subgraphs(replay.node[rows.to(replay.node.device)]).present.sum(1))
+                found = state.subgraphs(replay.node[rows.to(replay.node.device)]).present.sum(1)
+                sizes.append(
+                    found[-min(each.number, config.window) * len(rows) :]
+                )  # in snapshots that there are
             state.commit_pairs(replay.node[each.start : each.last])
         self._k = max(LEAST, int(torch.cat(sizes).float().quantile(SHARE, interpolation="higher")))
 
