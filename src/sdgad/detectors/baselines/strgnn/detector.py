@@ -83,21 +83,23 @@ class StrGNN(SnapshotDetector):
         return self.config.batch
 
     def _prepare(self, replay: Replay) -> None:
-        config = self.config
         replay.hold_back(1)
-        replay.draw(config.sample)
-        state, sizes = self._graphs(replay.node.device), []
+        replay.draw(self.config.sample)
+        self._k = max(LEAST, int((self._sizes(replay).cumsum(0) < SHARE).sum()))
+
+    def _sizes(self, replay: Replay) -> Tensor:
+        """The share of subgraphs of 0, 1, 2, … nodes in training, in snapshots that there are."""
+        window, device = self.config.window, replay.node.device
+        state, count = self._graphs(device), torch.zeros(3 + 2 * self.config.neighbours, device=device)
         for each in replay.training:
-            if each.number >= replay.held_back and each.first < each.last:
-                rows = torch.linspace(
-                    each.first, each.last - 1, min(LOOKED_AT, each.last - each.first)
-                ).long()
-                found = state.subgraphs(replay.node[rows.to(replay.node.device)]).present.sum(1)
-                sizes.append(
-                    found[-min(each.number, config.window) * len(rows) :]
-                )  # in snapshots that there are
+            total = each.last - each.first
+            if each.number >= replay.held_back and total > 0:
+                some = torch.arange(min(LOOKED_AT, total), device=device)
+                rows = each.first + some * total // len(some)
+                found = state.subgraphs(replay.node[rows]).present.sum(1)
+                count += torch.bincount(found[-min(each.number, window) * len(rows) :], minlength=len(count))
             state.commit_pairs(replay.node[each.start : each.last])
-        self._k = max(LEAST, int(torch.cat(sizes).float().quantile(SHARE, interpolation="higher")))
+        return count / count.sum()
 
     def _make_network(self) -> StrGNNNetwork:
         return StrGNNNetwork(self.config.width, self.config.hidden, self._k, self.config.dropout)
