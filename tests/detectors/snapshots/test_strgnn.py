@@ -137,3 +137,18 @@ def test_meetings_across_communities_are_found_without_labels() -> None:
 def test_options_out_of_range_are_named(option: str) -> None:
     with pytest.raises(InputError, match=rf"^Option {option}=0 must be"):
         StrGNN(**{option: 0})
+
+
+def test_an_altered_state_is_refused() -> None:
+    state = StrGNNState(12, CPU, 1, 8, None)
+    state.commit_pairs(TEN)
+    table = state.table()
+    state.set_table(table)
+    for name, changed in {
+        "who0": table["who0"][::-1],
+        "near0": table["near0"] + 7,
+        "pairs0": table["pairs0"][::-1],
+        "row": table["row"] + 1,
+    }.items():
+        with pytest.raises(ValueError, match=name):
+            state.set_table({**table, name: changed})

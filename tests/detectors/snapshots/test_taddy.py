@@ -202,3 +202,20 @@ def test_options_out_of_range_are_named(option: str) -> None:
 def test_heads_have_to_divide_the_width() -> None:
     with pytest.raises(InputError, match=r"^Option heads=3 must divide the width 32\.$"):
         Taddy(heads=3)
+
+
+def test_an_altered_state_is_refused() -> None:
+    state = TaddyState(4, network(), 2, 5, 8)
+    state.commit_pairs(TEN)
+    table = state.table()
+    state.set_table(table)
+    for name, changed in {
+        "who0": table["who0"][::-1],
+        "near0": table["near0"] + 7,
+        "mass0": table["mass0"] + 1,
+        "apart0": table["apart0"] + 1,
+        "pairs0": table["pairs0"][::-1],
+        "row": table["row"] + 1,
+    }.items():
+        with pytest.raises(ValueError, match=name):
+            state.set_table({**table, name: changed})
