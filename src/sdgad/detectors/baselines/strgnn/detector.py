@@ -37,7 +37,7 @@ class StrGNNConfig(SnapshotConfig):
     neighbours: int = option(10, "of either end in a snapshot, at most; those that were met most often")
     hidden: int = option(256, "width of the recurrent unit")
     dropout: float = option(0.5, "in the head")
-    batch: int = option(1024, "events of a step")
+    batch: int = option(256, "events of a step")
     sample: int | None = option(
         200_000, "training events of an epoch, drawn anew each time, where there are more; None: all"
     )

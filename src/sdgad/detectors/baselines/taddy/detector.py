@@ -41,7 +41,7 @@ class TaddyConfig(SnapshotConfig):
     dropout: float = option(0.5, "on encodings and in the transformer")
     attention_dropout: float = option(0.3, "on attention weights")
     weight_decay: float = option(5e-4, "of AdamW, on matrices")
-    batch: int = option(1024, "events of a step")
+    batch: int = option(256, "events of a step")
     sample: int | None = option(
         200_000, "training events of an epoch, drawn anew each time, where there are more; None: all"
     )
