@@ -23,6 +23,8 @@ MODULES = (
     "sdgad.detectors.baselines.generaldyg.detector",
     "sdgad.detectors.baselines.addgraph.detector",
     "sdgad.detectors.baselines.netwalk.detector",
+    "sdgad.detectors.baselines.strgnn.detector",
+    "sdgad.detectors.baselines.taddy.detector",
 )
 
 detectors: Registry[Detector] = Registry("detector", "sdgad.detectors", MODULES, base=Detector)
