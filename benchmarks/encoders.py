@@ -48,7 +48,14 @@ def make(detector: str, encoder: str, *, bare: bool, seed: int, options: dict[st
 
 
 def fit(
-    row: Row, seed: int, detector: str, encoder: str, *, bare: bool, options: dict[str, Any], epochs: int | None
+    row: Row,
+    seed: int,
+    detector: str,
+    encoder: str,
+    *,
+    bare: bool,
+    options: dict[str, Any],
+    epochs: int | None,
 ) -> dict[str, Any]:
     """One line: a fit and its figures."""
     given = {**row.options, **options, **({"epochs": epochs} if epochs else {})}

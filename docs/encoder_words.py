@@ -19,14 +19,14 @@ class Words:
 START = """\
 # Which encoder shall I take?
 
-Take the default, `tcl`, and look at this page when you have a reason. An encoder turns the recent past of an event's two parties into
-two vectors, once with the event and once without it; detectors `sdgad` and `classifier` look at them. All nine obey one contract
-(`sdgad.checks.check_encoder`), learn with all labels, few or none, score live, and are a name to change: `--encoder cawn`,
-`sdgad.SDGAD(encoder="cawn")`.
+Take the default, `tcl`, and look at this page when you have a reason. An encoder turns the recent past of an event's two parties
+into two vectors, once with the event and once without it; detectors `sdgad` and `classifier` look at them. All nine obey one
+contract (`sdgad.checks.check_encoder`), learn with all labels, few or none, score live, and are a name to change:
+`--encoder cawn`, `sdgad.SDGAD(encoder="cawn")`.
 
 This page is made from `results/encoders.jsonl` (`make docs`), which `benchmarks/encoders.py` writes. *Bare* is without context
-features and habit residuals (`context=False`, and `habits=False` for `sdgad`). With them most of what there is to know of an event stands
-beside the encoder, and one that says nothing does well already; bare is where encoders differ.
+features and habit residuals (`context=False`, and `habits=False` for `sdgad`). With them most of what there is to know of an
+event stands beside the encoder, and one that says nothing does well already; bare is where encoders differ.
 """
 
 WORDS = {
@@ -35,7 +35,8 @@ WORDS = {
         "the default: see below",
         "Wang et al. 2021",
         "Each endpoint is a sequence of itself, its L past events and the current one, with an embedding of the place; a "
-        "transformer layer attends within each sequence, then across: x_u ← Block(h_u, h_v). z = W x at the place of the endpoint itself.",
+        "transformer layer attends within each sequence, then across: x_u ← Block(h_u, h_v). z = W x at the place of "
+        "the endpoint itself.",
         "tcl",
     ),
     "graphmixer": Words(
@@ -57,7 +58,8 @@ WORDS = {
         "the same, and how often each past partner occurs in either history",
         "where habits are periodic: it filters the history by frequency",
         "Tian et al. 2024",
-        "x ← x + FFN over places of the filtered F⁻¹(W · F(x)), then an FFN over channels; z = Σ w_i x_i over the visible events. W is "
+        "x ← x + FFN over places of the filtered F⁻¹(W · F(x)), then an FFN over channels; z = Σ w_i x_i over the "
+        "visible events. W is "
         "kept as two tables of real numbers.",
         "freedyg",
     ),
@@ -65,8 +67,10 @@ WORDS = {
         "walks into the past, their nodes known only by how often the walks of both endpoints meet them",
         "where it matters who is met again by whom, and an epoch may cost more",
         "Wang et al. 2021 (CAW)",
-        "M walks per endpoint, drawn with P ∝ exp(−α · age) by a hash of the event, so that a walk is the same in any batch, offline and "
-        "live, with the event and without it; a node is the shares of the walks that meet it, hop by hop; a recurrent network reads each "
+        "M walks per endpoint, drawn with P ∝ exp(−α · age) by a hash of the event, so that a walk is the same in any "
+        "batch, offline and "
+        "live, with the event and without it; a node is the shares of the walks that meet it, hop by hop; a recurrent "
+        "network reads each "
         "walk, attention mixes them, z = W · mean. The current event is one walk more.",
         "cawn",
     ),
@@ -74,7 +78,8 @@ WORDS = {
         "last events of both endpoints, and what their partners had done before",
         "where what partners do tells more than what an endpoint does itself",
         "Xu et al. 2020",
-        "Two layers of temporal attention, h = MERGE(LN(Att + [h ; φ(0)]), h); the second attends to partners as they were at the "
+        "Two layers of temporal attention, h = MERGE(LN(Att + [h ; φ(0)]), h); the second attends to partners as they "
+        "were at the "
         "time of the event. Only events among the latest `reach` of the stream are seen there.",
         "tgat",
     ),
@@ -82,7 +87,8 @@ WORDS = {
         "a memory of every node, and attention over the last L events",
         "where what is older than L events tells",
         "Rossi et al. 2020",
-        "m ← GRU(message, m) with message = [m_x ; m_y ; φ(gap) ; features]; z = MERGE(Att(m_x, {m_n, event, φ}), m_x). Memory is written "
+        "m ← GRU(message, m) with message = [m_x ; m_y ; φ(gap) ; features]; z = MERGE(Att(m_x, {m_n, event, φ}), m_x)."
+        " Memory is written "
         "every 200 events; with the event it is worked on a copy that nobody keeps.",
         "tgn",
     ),
@@ -90,7 +96,8 @@ WORDS = {
         "a memory of every node, and the time since it was written; not the last L events",
         "where the state must be small, or events are very many",
         "Kumar et al. 2019",
-        "m ← tanh RNN(message, m); z = m · (1 + W gap), the gap being standardised by training events, for sources and destinations apart.",
+        "m ← tanh RNN(message, m); z = m · (1 + W gap), the gap being standardised by training events, for sources and "
+        "destinations apart.",
         "jodie",
     ),
     "dyrep": Words(

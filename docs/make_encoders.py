@@ -21,7 +21,7 @@ COLUMNS = (("classifier", True), ("sdgad", True), ("classifier", False), ("sdgad
 METRICS = (("auroc", 1), ("ap", 2), ("f1", 1))  # and digits, in percent
 
 ROWS = {
-    "uci S3 clean": "UCI, no labels, injected anomalies without a give-away (S3 clean); mean ± standard deviation over seeds 0, 1, 2",
+    "uci S3 clean": "UCI, no labels, injected anomalies without a give-away (S3 clean); mean ± deviation over seeds 0, 1, 2",
     "mooc S1": "MOOC, all labels (S1); seed 0",
 }
 
@@ -31,13 +31,29 @@ def page(lines: Iterable[Line]) -> str:
     held = list(lines)
     fits = [line for line in held if line["what"] == "fit"]
     ours = [line for line in fits if line["options"].get("preset") != "paper"]
-    parts = [START, "## What each of them sees\n", table(("encoder", "what it looks at", "when to take it"), sight())]
+    parts = [
+        START,
+        "## What each of them sees\n",
+        table(("encoder", "what it looks at", "when to take it"), sight()),
+    ]
     for row, words in ROWS.items():
         if rows := figures([line for line in ours if line["row"] == row]):
             head = ("encoder", *(f"{detector}{', bare' if bare else ''}" for detector, bare in COLUMNS))
-            parts += [f"## {words}\n", "AUROC / AP / F1 at the validated threshold, in percent:\n", table(head, rows)]
+            parts += [
+                f"## {words}\n",
+                "AUROC / AP / F1 at the validated threshold, in percent:\n",
+                table(head, rows),
+            ]
     if rows := costs(ours, [line for line in held if line["what"] == "live"]):
-        head = ("encoder", "parameters", "seconds an epoch, classifier", "sdgad", "live, classifier", "sdgad", "state")
+        head = (
+            "encoder",
+            "parameters",
+            "seconds an epoch, classifier",
+            "sdgad",
+            "live, classifier",
+            "sdgad",
+            "state",
+        )
         parts += [COSTS, table(head, rows)]
     if rows := published([line for line in fits if line["options"].get("preset") == "paper"]):
         head = ("detector", "encoder", "epochs", "AUROC / AP / F1", "the paper's", "AUROC apart")

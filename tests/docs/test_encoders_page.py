@@ -62,4 +62,6 @@ def test_published_sizes_stand_beside_the_papers_figures_and_apart_from_the_othe
     text = MAKER["page"]([fit(options={"preset": "paper", "epochs": 30})])
     (found,) = [row for row in rows_of(text, "tcl") if row[0] == "classifier"]
     assert found[3:] == ["75.7 / 7.89 / 12.3", "72.51 / 7.87 / 0", "+3.2"]
-    assert "75.7" not in " ".join(cell for row in rows_of(text, "tcl") if row is not found for cell in row if row[0] == "`tcl`")
+    assert "75.7" not in " ".join(
+        cell for row in rows_of(text, "tcl") if row is not found for cell in row if row[0] == "`tcl`"
+    )

@@ -124,7 +124,7 @@ class Taddy(SnapshotDetector):
     def _losses(
         self, state: SnapshotState, part: Part, negatives: Negatives, generator: torch.Generator
     ) -> dict[str, Tensor]:
-        made = negatives.at_random(part.node, part.snapshot.stop, generator)
+        made = negatives.at_random(part.node, part.until, generator)
         odds = state.odds(torch.cat([part.node, made]))
         truth = torch.cat([part.anomalous.float(), torch.ones(len(made), device=odds.device)])
         return {"cross-entropy": F.binary_cross_entropy_with_logits(odds, truth)}
