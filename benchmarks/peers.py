@@ -1,7 +1,8 @@
 """How fast the nearest peer is: DyGLib on Wikipedia, in events per second.
 
 Measured by us on the same kinds of machine with DyGLib's published code in one process: 172 edge features, batches of
-200, L = 20 (DyGFormer 32; CAWN 32 walks), its own sizes. Train is forward, backward and Adam on one pair of vectors per event; score is
+200, L = 20 (DyGFormer 32; CAWN 32 walks), its own sizes.
+Train is forward, backward and Adam on one pair of vectors per event; score is
 forward. An earlier run on an H200 had, in the same order, TCL 8117 / 22651, GraphMixer 9133 / 15768 and DyGFormer
 3294 / 4121: a ratio to these is good to about a fifth.
 """
