@@ -92,7 +92,7 @@ def figures(lines: Sequence[Line]) -> list[list[str]]:
                 line for line in lines
                 if (line["encoder"], line["detector"], line["bare"]) == (name, detector, bare)
             )  # fmt: skip
-            cells.append(of_metrics(held) if held else "–")
+            cells.append(of_metrics(held) + shortened(held[0]) if held else "–")
         if set(cells) != {"–"}:
             rows.append([f"`{name}`", *cells])
     return rows
@@ -107,6 +107,11 @@ def of_metrics(lines: Sequence[Line]) -> str:
     return " / ".join(spread([line[name] for line in lines], digits, 100) for name, digits in METRICS)
 
 
+def shortened(line: Line) -> str:
+    """A mark where a fit had to end early."""
+    return f" ({line['options']['epochs']} epochs)" if "epochs" in line["options"] else ""
+
+
 def costs(fits: Sequence[Line], live: Sequence[Line]) -> list[list[str]]:
     rows = []
     for name in WORDS:
@@ -116,15 +121,17 @@ def costs(fits: Sequence[Line], live: Sequence[Line]) -> list[list[str]]:
         answers = {line["detector"]: line for line in live if line["encoder"] == name}
         if not mine or not answers:
             continue
-        seconds = {
-            line["detector"]: f"{line['epoch_seconds']:.1f}" + ("" if line["in_force"].get("graph") else " (no graph)")
-            for line in mine
-        }  # fmt: skip
+        seconds = {line["detector"]: epoch(line) for line in mine}
         rows.append([
             f"`{name}`", f"{mine[-1]['parameters']:,}", *(seconds.get(each, "–") for each in ("classifier", "sdgad")),
             *(micros(answers.get(each)) for each in ("classifier", "sdgad")), state(answers),
         ])  # fmt: skip
     return rows
+
+
+def epoch(line: Line) -> str:
+    how = "on one CPU thread" if line["in_force"]["device"] == "cpu" else "no graph"
+    return f"{line['epoch_seconds']:.1f}" + ("" if line["in_force"]["graph"] else f" ({how})")
 
 
 def micros(line: Line | None) -> str:

@@ -17,7 +17,7 @@ def fit(**changes: Any) -> dict[str, Any]:
     return {
         "what": "fit", "row": "mooc S1", "detector": "classifier", "encoder": "tcl", "bare": False, "seed": 0, "options": {},
         "auroc": 0.7567, "ap": 0.0789, "f1": 0.1234, "epochs": 8, "best_epoch": 5, "epoch_seconds": 1.23, "parameters": 12_345,
-        "in_force": {"graph": True},
+        "in_force": {"graph": True, "device": "cuda"},
     } | changes  # fmt: skip
 
 

@@ -141,6 +141,30 @@ def test_all_events_of_a_block_see_the_memory_as_it_was_before_and_the_last_one_
     assert attached.known[0, :, 0].tolist() == [True, False]
 
 
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=30), st.integers(1, 7))
+def test_room_that_was_made_before_and_times_that_were_given_change_nothing(
+    pairs: list[tuple[int, int]], size: int
+) -> None:
+    node, t = np.array(pairs), np.arange(float(len(pairs)))
+    plain, expecting = memory(size), memory(size)
+    expecting.expect(6)
+    for start in range(0, len(t), 4):
+        part = slice(start, start + 4)
+        window = bare_window(node[part], t[part], np.zeros((len(t[part]), 0), np.float32), start)
+        plain.enter(window)
+        expecting.enter(window, t[part])
+    after = events(np.array([99.0]), len(t))
+    for state in (plain, expecting):
+        state.move_on(after)
+    asked = bare_window(np.array([[0, 1], [2, 3], [4, 5]]), np.full(3, 99.0), np.zeros((3, 0), np.float32))
+    one, other = plain.attach(asked).memory, expecting.attach(asked).memory
+    assert one is not None
+    assert other is not None
+    assert torch.equal(one.row, other.row)
+    assert torch.equal(one.age, other.age)
+    assert torch.equal(one.known, other.known)
+
+
 def test_nobody_has_no_memory() -> None:
     state = memory(1)
     state.enter(bare_window(np.array([[0, 1]]), np.array([0.0]), np.zeros((1, 0), np.float32)))

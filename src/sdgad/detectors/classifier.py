@@ -22,12 +22,12 @@ from sdgad.history.window import Window, WindowShape
 
 PAPER: Mapping[str, Any] = {
     "context": False, "batch": 200, "order": "time", "history": 20, "head": (1024, 1024, 172), "head_dropout": 0.2,
-    "epochs": 100, "patience": 20, "learning_rate": 1e-4, "weight_decay": 0.0, "average": 0.0,
+    "epochs": 200, "patience": 10, "learning_rate": 1e-4, "weight_decay": 0.0, "average": 0.0,
 }  # fmt: skip
 """The paper attaches SAD's head (1024, 1024, d, dropout 0.2 behind the last) to every encoder, on batches of 200 in
-order of time; rates
-and patience are DyGLib's defaults, since it names none for them. Where there is no label the paper is silent:
-pseudo-anomalies."""
+order of time, for up to 200 epochs with a patience of 10. Of its grid of learning rates (1e-3, 1e-4, 1e-5) we take DyGLib's own;
+its decays (1e-1 to 1e-5) are left out, as in DyGLib. Where there is no label the paper is silent: pseudo-anomalies.
+`dataset=` takes the history and the options that DyGLib found best for the encoder there."""
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,9 @@ class Encoder(nn.Module, ABC):
     name: ClassVar[str]
     config_type: ClassVar[type[EncoderConfig]] = EncoderConfig  # a subclass where there are more options
     paper: ClassVar[EncoderConfig]  # the published sizes, for preset="paper"; without any, the defaults
+    paper_by_dataset: ClassVar[
+        Mapping[str, Mapping[str, Any]]
+    ] = {}  # what was published for some, L as `history`
     tags: ClassVar[EncoderTags] = EncoderTags()  # what the checks must know of it
     check_options: ClassVar[Mapping[str, Any]] = {}  # small and quick, for the checks
 

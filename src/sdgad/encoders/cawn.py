@@ -14,6 +14,7 @@ from sdgad.configuration import option
 from sdgad.encoders.base import Encoder, EncoderConfig, encoders
 from sdgad.encoders.dropout import paired_dropout
 from sdgad.encoders.linear import Linear
+from sdgad.encoders.published import by_dataset
 from sdgad.encoders.time_encoding import TimeEncoding
 from sdgad.encoders.transformer import PostNormBlock
 from sdgad.encoders.walk_identity import IdentityCode, shares
@@ -85,6 +86,7 @@ class CAWN(Encoder):
         width=172, time_width=100, layers=1, heads=8, dropout=0.1, train_time=True, log_gap=False,
         walks=32, length=1, bias=1e-6, walk_width=308, position_width=172,
     )  # fmt: skip
+    paper_by_dataset = by_dataset(history=(32, 32, 64, 128, 32, 64), walks=(32, 32, 64, 128, 32, 64))
 
     def __init__(self, shape: WindowShape, config: CAWNConfig) -> None:
         super().__init__(shape, config)

@@ -14,6 +14,7 @@ from sdgad.encoders.base import Encoder, EncoderConfig, encoders
 from sdgad.encoders.cooccurrence import cooccurrence
 from sdgad.encoders.linear import Linear
 from sdgad.encoders.pooling import visible_mean
+from sdgad.encoders.published import by_dataset
 from sdgad.encoders.time_encoding import TimeEncoding
 from sdgad.encoders.tokens import visible_events
 from sdgad.encoders.transformer import PreNormBlock
@@ -51,6 +52,9 @@ class DyGFormer(Encoder):
     config_type: ClassVar[type[EncoderConfig]] = DyGFormerConfig
     paper: ClassVar[EncoderConfig] = DyGFormerConfig(
         width=172, time_width=100, layers=2, heads=2, dropout=0.1, train_time=True, log_gap=False, channel=50
+    )
+    paper_by_dataset = by_dataset(
+        history=(30, 62, 254, 510, 254, 30), patch=(1, 2, 8, 16, 8, 1), dropout=(0.1, 0.2, 0.1, 0.1, 0.0, 0.1)
     )
 
     def __init__(self, shape: WindowShape, config: DyGFormerConfig) -> None:

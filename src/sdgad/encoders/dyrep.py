@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from sdgad.encoders.base import EncoderConfig, encoders
 from sdgad.encoders.memory_vector import MemoryVectorConfig, MemoryVectorEncoder
+from sdgad.encoders.published import by_dataset
 from sdgad.encoders.temporal_attention import TemporalAttention
 from sdgad.history.window import Window, WindowShape
 
@@ -31,6 +32,7 @@ class DyRep(MemoryVectorEncoder):
     paper: ClassVar[EncoderConfig] = MemoryVectorConfig(
         width=172, time_width=100, layers=1, heads=2, dropout=0.1, train_time=True, log_gap=False, messages=1
     )
+    paper_by_dataset = by_dataset(history=10, dropout=(0.1, 0.1, 0.0, 0.0, 0.0, 0.0))
     neighbours = True
 
     def __init__(self, shape: WindowShape, config: MemoryVectorConfig) -> None:

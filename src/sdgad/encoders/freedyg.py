@@ -15,6 +15,7 @@ from sdgad.encoders.dropout import Dropout
 from sdgad.encoders.frequency_filter import FrequencyFilter
 from sdgad.encoders.linear import Linear
 from sdgad.encoders.mixer import MixerBlock
+from sdgad.encoders.published import by_dataset
 from sdgad.encoders.tokens import TokenEncoder
 from sdgad.history.window import Window, WindowShape
 
@@ -48,6 +49,7 @@ class FreeDyG(TokenEncoder):
     paper: ClassVar[EncoderConfig] = FreeDyGConfig(
         width=172, time_width=100, layers=2, dropout=0.1, train_time=False, log_gap=False, channel=50
     )
+    paper_by_dataset = by_dataset(history=31)  # with the current event: 32; the defaults of its code
 
     def __init__(self, shape: WindowShape, config: FreeDyGConfig) -> None:
         super().__init__(shape, config)

@@ -11,6 +11,7 @@ from sdgad.encoders.linear import Linear
 from sdgad.encoders.mixer import MixerBlock
 from sdgad.encoders.norm import LayerNorm
 from sdgad.encoders.pooling import visible_mean
+from sdgad.encoders.published import by_dataset
 from sdgad.encoders.tokens import TokenEncoder
 from sdgad.history.window import WindowShape
 
@@ -31,6 +32,7 @@ class GraphMixer(TokenEncoder):
     paper: ClassVar[EncoderConfig] = EncoderConfig(
         width=172, time_width=100, layers=2, heads=2, dropout=0.1, train_time=False, log_gap=False
     )
+    paper_by_dataset = by_dataset(history=(30, 10, 20, 10, 20, 20), dropout=(0.5, 0.5, 0.4, 0.0, 0.5, 0.4))
 
     def __init__(self, shape: WindowShape, config: EncoderConfig) -> None:
         super().__init__(shape, config)

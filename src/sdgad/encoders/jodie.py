@@ -11,6 +11,7 @@ from sdgad.encoders.dropout import Dropout
 from sdgad.encoders.gap_scale import GapScale
 from sdgad.encoders.linear import Linear
 from sdgad.encoders.memory_vector import MemoryVectorConfig, MemoryVectorEncoder
+from sdgad.encoders.published import by_dataset
 from sdgad.history.window import Window, WindowShape
 
 
@@ -31,6 +32,7 @@ class JODIE(MemoryVectorEncoder):
     paper: ClassVar[EncoderConfig] = MemoryVectorConfig(
         width=172, time_width=100, layers=1, heads=2, dropout=0.1, train_time=True, log_gap=False, messages=1
     )
+    paper_by_dataset = by_dataset(history=10, dropout=(0.1, 0.1, 0.2, 0.3, 0.1, 0.4))
 
     def __init__(self, shape: WindowShape, config: MemoryVectorConfig) -> None:
         super().__init__(shape, config)

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from sdgad.encoders.base import EncoderConfig, encoders
 from sdgad.encoders.linear import Linear
+from sdgad.encoders.published import by_dataset
 from sdgad.encoders.tokens import TokenEncoder
 from sdgad.encoders.transformer import PostNormBlock
 from sdgad.history.window import WindowShape
@@ -31,6 +32,7 @@ class TCL(TokenEncoder):
     paper: ClassVar[EncoderConfig] = EncoderConfig(
         width=172, time_width=100, layers=2, heads=2, dropout=0.1, train_time=True, log_gap=False
     )
+    paper_by_dataset = by_dataset(history=20, dropout=(0.1, 0.1, 0.1, 0.1, 0.1, 0.0))
 
     def __init__(self, shape: WindowShape, config: EncoderConfig) -> None:
         super().__init__(shape, config)

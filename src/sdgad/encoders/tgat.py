@@ -13,6 +13,7 @@ from torch import Tensor
 from sdgad.configuration import option
 from sdgad.encoders.base import Encoder, EncoderConfig, encoders
 from sdgad.encoders.dropout import paired_dropout
+from sdgad.encoders.published import by_dataset
 from sdgad.encoders.temporal_attention import TemporalAttention
 from sdgad.encoders.time_encoding import TimeEncoding
 from sdgad.encoders.tokens import visible_events
@@ -55,6 +56,7 @@ class TGAT(Encoder):
     paper: ClassVar[EncoderConfig] = TGATConfig(
         width=172, time_width=100, layers=2, heads=2, dropout=0.1, train_time=True, log_gap=False
     )
+    paper_by_dataset = by_dataset(history=20, dropout=(0.1, 0.1, 0.1, 0.1, 0.2, 0.1))
 
     def __init__(self, shape: WindowShape, config: TGATConfig) -> None:
         super().__init__(shape, config)

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from sdgad.encoders.base import EncoderConfig, encoders
 from sdgad.encoders.memory import MemoryConfig, MemoryEncoder
+from sdgad.encoders.published import by_dataset
 from sdgad.encoders.temporal_attention import TemporalAttention
 from sdgad.encoders.tokens import visible_events
 from sdgad.history.window import Window, WindowShape
@@ -26,6 +27,7 @@ class TGN(MemoryEncoder):
     paper: ClassVar[EncoderConfig] = MemoryConfig(
         width=172, time_width=100, layers=1, heads=2, dropout=0.1, train_time=True, log_gap=False, messages=1
     )
+    paper_by_dataset = by_dataset(history=10, dropout=(0.1, 0.1, 0.2, 0.3, 0.0, 0.1))
     neighbours = True
 
     def __init__(self, shape: WindowShape, config: MemoryConfig) -> None:

@@ -11,7 +11,7 @@ import torch
 
 from sdgad.configuration import build, option, unknown_option
 from sdgad.detectors.learned.training_config import TINY, PresetConfig, Ranges, TrainingConfig
-from sdgad.encoders.base import EncoderConfig, encoders
+from sdgad.encoders.base import Encoder, EncoderConfig, encoders
 from sdgad.errors import InputError
 from sdgad.history.needs import Needs
 from sdgad.history.window import WindowShape
@@ -71,7 +71,9 @@ class LearnedConfig(TrainingConfig, EncoderChoice):
         encoder_type = encoders.get(str(options.get("encoder", cls.encoder)))
         base: dict[str, Any] = {}
         if options.get("preset") == "paper":
-            base = {**cls.paper, "encoder_options": asdict(encoder_type.paper), **cls._reported(dataset)}
+            base = {**cls.paper, "encoder_options": asdict(encoder_type.paper)}
+            for name, value in cls._reported(dataset, encoder_type).items():
+                (base if name in cls.__dataclass_fields__ else base["encoder_options"])[name] = value
         elif dataset is not None:
             raise InputError("Option dataset= goes with preset='paper'.")
         own = {f.name for f in fields(cls)}
@@ -87,13 +89,15 @@ class LearnedConfig(TrainingConfig, EncoderChoice):
         return build(cls, {**base, **options, "encoder_options": encoder_options}).checked()
 
     @classmethod
-    def _reported(cls, dataset: str | None) -> Mapping[str, Any]:
+    def _reported(cls, dataset: str | None, encoder: type[Encoder]) -> Mapping[str, Any]:
+        """What was published for a dataset: of the detector, with whatever encoder, or else of the encoder."""
         if dataset is None:
             return {}
-        if dataset not in cls.paper_by_dataset:
-            known = ", ".join(sorted(cls.paper_by_dataset)) or "none"
+        table = cls.paper_by_dataset or encoder.paper_by_dataset
+        if dataset not in table:
+            known = ", ".join(sorted(table)) or "none"
             raise InputError(f"The paper reports no settings for dataset {dataset!r}; it does for {known}.")
-        return cls.paper_by_dataset[dataset]
+        return table[dataset]
 
 
 @lru_cache(maxsize=64)
