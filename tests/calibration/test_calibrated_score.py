@@ -157,3 +157,15 @@ def test_numbers_that_cannot_calibrate_are_refused() -> None:
         CalibratedScore(math.nan, 1.0)
     with pytest.raises(InputError, match="normaliser"):
         PrintedScore(0.0)
+
+
+def test_likelihoods_above_zero_do_not_tie_in_the_printed_score_up_to_the_highest_of_training() -> None:
+    score = PrintedScore(highest=4.0)
+    found = score([5.0, 4.0, 3.0, 2.0, -1.0])
+    assert found[0] == found[1] == 0.0
+    assert (np.diff(found[1:]) > 0).all()
+    np.testing.assert_allclose(score.inverse(found[1:]), [4.0, 3.0, 2.0, -1.0])
+
+
+def test_a_printed_score_of_an_older_file_has_no_highest_likelihood() -> None:
+    assert score_from_json({"name": "printed", "normaliser": 10.0}) == PrintedScore(10.0, 0.0)

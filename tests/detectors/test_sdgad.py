@@ -22,7 +22,7 @@ from sdgad.detectors.sdgad.density import densities
 from sdgad.detectors.sdgad.detector import F1_SLACK, HIGH, SDGAD
 from sdgad.detectors.sdgad.evidence.join import joined
 from sdgad.detectors.sdgad.model import Evidence, Join, SDGADModel
-from sdgad.detectors.sdgad.selection import JOINS, LABELLED, UNLABELLED, Selection
+from sdgad.detectors.sdgad.selection import JOINS, LABELLED, UNLABELLED, Selection, unlabelled_join
 from sdgad.detectors.task import Task
 from sdgad.encoders.base import Encoder, EncoderConfig, encoders, list_encoders
 from sdgad.encoders.dropout import Dropout
@@ -111,7 +111,7 @@ def test_given_options_outrank_the_preset_and_the_rest_of_it_stays() -> None:
 
 def test_a_tiny_paper_model_fits_and_scores_as_printed() -> None:
     detector = fitted(preset="paper", dataset="wikipedia")
-    assert detector._score_map == PrintedScore()
+    assert isinstance(detector._score_map, PrintedScore)
     assert set(detector.record_.epochs[0]) == {
         "epoch", "likelihood", "boundary", "restriction", "F1", "select",
     }  # fmt: skip
@@ -434,6 +434,23 @@ def test_with_labels_an_epoch_is_judged_by_the_mean_of_auroc_and_ap(labelled: SD
     area, precision = roc_auc_score(VAL.label, -ell), average_precision_score(VAL.label, -ell)
     assert figures == pytest.approx({"AUROC": area, "AP": precision, "select": (area + precision) / 2})
     assert mixture(np.zeros(3), np.arange(3.0)) == 0  # one class only
+
+
+@pytest.mark.parametrize(
+    ("options", "lead"),
+    [
+        ({}, "density"),
+        ({"habits": False}, "density"),
+        ({"context": False}, "odds"),
+        ({"context": False, "pseudo": False}, "density"),
+        ({"context": False, "known": False}, "density"),
+    ],
+)
+def test_without_labels_what_pseudo_anomalies_taught_leads_where_the_density_sees_residuals_alone(
+    options: dict[str, bool], lead: str
+) -> None:
+    assert unlabelled_join(SDGAD(**options).config).lead == lead
+    assert fitted(UNLABELLED_TRAIN, **options)._join.lead == lead
 
 
 def test_the_paper_judges_by_f1_at_a_half_and_the_mixture_breaks_ties() -> None:

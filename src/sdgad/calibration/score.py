@@ -21,6 +21,9 @@ class Score(ABC):
     """ℓ → score, decreasing: the less likely an event, the higher its score."""
 
     name: ClassVar[str]
+    newer: ClassVar[frozenset[str]] = (
+        frozenset()
+    )  # numbers that older files do not have; they had the default
 
     @abstractmethod
     def __call__(self, ell: Any) -> NDArray[np.float64]:
@@ -43,7 +46,7 @@ def score_from_json(state: Mapping[str, Any]) -> Score:
     numbers = dict(state)
     kind = scores.get(str(numbers.pop("name", None)))
     wanted = {field.name for field in fields(kind)}  # type: ignore[arg-type]
-    if numbers.keys() != wanted:
+    if not wanted - kind.newer <= numbers.keys() <= wanted:
         given = ", ".join(sorted(numbers)) or "nothing"
         raise InputError(f"The score {kind.name!r} needs {', '.join(sorted(wanted))}, but has {given}.")
     return kind(**{key: float(value) for key, value in numbers.items()})
@@ -94,30 +97,36 @@ class CalibratedScore(Score):
 @scores.register("printed")
 @dataclass(frozen=True)
 class PrintedScore(Score):
-    """The paper's score (section "Anomaly Scoring"): s = 1 − exp(min(ℓ / c, 0)), c the normalisation
+    """The paper's score (section "Anomaly Scoring"): s = 1 − exp(min((ℓ − ℓ_max) / c, 0)), c the normalisation
     constant.
 
-    The paper gives no value for c; 10 with ℓ per dimension is that of its relatives. A flow's ℓ can exceed 0,
-    hence the minimum. It ties there at 0, and at 1 far below; it is kept for `preset="paper"`.
+    The paper gives no value for c; 10 with ℓ per dimension is that of its relatives. A flow's ℓ can exceed 0, on a thin shell it
+    does so for nearly all events: as printed, without ℓ_max, all of these tie at 0. So ℓ_max is the highest ℓ of training
+    normals, or 0 if none is above. Scores tie at 0 beyond it, and at 1 far below; it is kept for `preset="paper"`.
     """
 
+    newer: ClassVar[frozenset[str]] = frozenset({"highest"})
     normaliser: float = 10.0
+    highest: float = 0.0  # ℓ_max
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.normaliser) and self.normaliser > 0):
             raise InputError("The normaliser of the printed score must be a positive number.")
+        if not math.isfinite(self.highest):
+            raise InputError("The highest log-likelihood of the printed score must be a finite number.")
 
     def __call__(self, ell: Any) -> NDArray[np.float64]:
-        score: NDArray[np.float64] = -np.expm1(np.minimum(_log_likelihood(ell) / self.normaliser, 0.0))
+        below = np.minimum((_log_likelihood(ell) - self.highest) / self.normaliser, 0.0)
+        score: NDArray[np.float64] = -np.expm1(below)
         return score + 0.0  # −expm1(0) is −0
 
     def inverse(self, score: Any) -> NDArray[np.float64]:
-        """ℓ = c log(1 − s): 0 at score 0, where all ℓ ≥ 0 went, and −∞ at score 1."""
+        """ℓ = ℓ_max + c log(1 − s): ℓ_max at score 0, where all above it went, and −∞ at score 1."""
         s = np.asarray(score, dtype=np.float64)
         if not np.all((s >= 0) & (s <= 1)):
             raise InputError("A printed score lies between 0 and 1.")
         with np.errstate(divide="ignore"):
-            ell: NDArray[np.float64] = self.normaliser * np.log1p(-s)
+            ell: NDArray[np.float64] = self.highest + self.normaliser * np.log1p(-s)
         return ell
 
 

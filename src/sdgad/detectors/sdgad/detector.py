@@ -30,7 +30,7 @@ from sdgad.detectors.sdgad.evidence.panel import Numbers, Panel
 from sdgad.detectors.sdgad.evidence.recent import Recent
 from sdgad.detectors.sdgad.local_state import LocalState
 from sdgad.detectors.sdgad.model import Evidence, Join, SDGADModel
-from sdgad.detectors.sdgad.selection import JOINS, UNLABELLED, Selection
+from sdgad.detectors.sdgad.selection import JOINS, Selection, unlabelled_join
 from sdgad.detectors.task import FitScores, Task
 from sdgad.events.held import ANY, held, number, texts
 from sdgad.events.stream import Array
@@ -104,7 +104,7 @@ class SDGAD(LearnedDetector):
         train = self._reading(reader.windows(task.train, self.score_rows))
         self._model.fit_units(train.network.take(task.train_label != 1))
         val = self._reading(reader.windows(task.val, self.score_rows))
-        self._panel, self._join = None, UNLABELLED
+        self._panel, self._join = None, unlabelled_join(self.config)
         self._recent = None
         weigh = self._weigh if self.config.kinds else self._lead
         train_ell, val_ell = weigh(task, train, val)
@@ -157,7 +157,7 @@ class SDGAD(LearnedDetector):
             boundary = -(best_f1_threshold(label, -val_ell, slack=F1_SLACK) or 0.0)
         self._score_map: Score
         if self.config.score == "printed":
-            self._score_map = PrintedScore()
+            self._score_map = PrintedScore(highest=max(0.0, float(ell.max())))
         else:
             # a boundary above nearly all normals would leave no width to scale by, and a model that knows of no
             # difference none but rounding, which depends on the batch

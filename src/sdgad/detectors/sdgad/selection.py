@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from sdgad.calibration.score import PrintedScore
 from sdgad.detectors.learned.selection import Validation
+from sdgad.detectors.sdgad.config import SDGADConfig
 from sdgad.detectors.sdgad.model import Evidence, Join, SDGADModel
 from sdgad.events.stream import Array
 from sdgad.history.window import Window
@@ -16,6 +17,16 @@ JOINS = (
 )
 LABELLED = Join("odds", 1.0)  # while training; the final one is chosen on validation
 UNLABELLED = Join("density", 1.0)
+CONTRASTED = Join("odds", 1.0)
+
+
+def unlabelled_join(config: SDGADConfig) -> Join:
+    """How the network's two kinds of evidence join where no label says so.
+
+    The density leads, where it sees the event's own numbers. Of Δ alone it ranked anomalies below ordinary events on streams
+    where these come in bursts (results/search/bare.jsonl): there the odds lead, which pseudo-anomalies taught.
+    """
+    return CONTRASTED if not config.context and config.known and config.pseudo else UNLABELLED
 
 
 class Selection:
@@ -43,13 +54,20 @@ class Selection:
         self.model.fit_units(real)
         anomaly = self._anomaly(real)
         if validation.labelled:
-            printed = PrintedScore()(-anomaly) if self.model.config.select == "f1" else None
-            return validation.by_labels(anomaly, printed)
+            return validation.by_labels(
+                anomaly, _printed(-anomaly) if self.model.config.select == "f1" else None
+            )
         value = validation.by_pseudo(anomaly, self._anomaly(self.evidence(validation.made())))
         likelihood = float(real.ell.mean())
         return {"pseudo AUROC": value, "log-likelihood": likelihood, "select": value + 0.01 * likelihood}
 
     def _anomaly(self, evidence: Evidence) -> Array:
-        join = LABELLED if self.validation.labelled else UNLABELLED
+        join = LABELLED if self.validation.labelled else unlabelled_join(self.model.config)
         negative: Array = -self.model.join(evidence, join).cpu().numpy()
         return negative
+
+
+def _printed(ell: Array) -> Array:
+    """Scores as printed, of ℓ of the very events that the highest one is taken from."""
+    scores: Array = PrintedScore(highest=max(0.0, float(ell.max())))(ell)
+    return scores
