@@ -8,7 +8,7 @@
 `fit` is a run under the protocol of a row of rows.py, with context features and habit residuals and (`bare`) without them: with
 them an encoder that says nothing does well already, without them encoders differ. Beside the test figures stand those of the
 validation part, by which one may choose. `live` fits on simulated payments for an epoch and answers the rest event by event on
-the CPU: microseconds an event, and how large the state is that goes on with the stream.
+the CPU: microseconds of training and of an answer, and how large the state is that goes on with the stream.
 """
 
 from __future__ import annotations
@@ -111,6 +111,7 @@ def live(detector: str, encoder: str, options: dict[str, Any]) -> dict[str, Any]
         held = place.stat().st_size
     return {
         "what": "live", "detector": detector, "encoder": encoder, "options": options, "history_events": half + LINES,
+        "train_microseconds": round(1e6 * model.record_.seconds[0] / len(model.decision_scores_)),
         "nodes": int(events.num_nodes), "microseconds_p50": round(float(np.quantile(taken, 0.5)) * 1e6),
         "microseconds_p99": round(float(np.quantile(taken, 0.99)) * 1e6), "state_kib": round(held / 1024),
         **sizes(model), **machine("cpu"),

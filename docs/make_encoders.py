@@ -8,7 +8,7 @@ No figure on that page is typed by hand; a test compares it with what this file 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from page_parts import RESULTS, Line, read, spread, table
 
 PAGE = Path(__file__).with_name("encoders.md")
 FILE = "encoders"
+CHOSEN_BY = "mooc S1"  # whose validation events the default was chosen by
 COLUMNS = (("classifier", True), ("sdgad", True), ("classifier", False), ("sdgad", False))  # detector, bare
 METRICS = (("auroc", 1), ("ap", 2), ("f1", 1))  # and digits, in percent
 
@@ -38,7 +39,7 @@ def page(lines: Iterable[Line]) -> str:
     ]
     for row, words in ROWS.items():
         if rows := figures([line for line in ours if line["row"] == row]):
-            head = ("encoder", *(f"{detector}{', bare' if bare else ''}" for detector, bare in COLUMNS))
+            head = columns()
             parts += [
                 f"## {words}\n",
                 "AUROC / AP / F1 at the validated threshold, in percent:\n",
@@ -58,17 +59,24 @@ def page(lines: Iterable[Line]) -> str:
     if rows := published([line for line in fits if line["options"].get("preset") == "paper"]):
         head = ("detector", "encoder", "epochs", "AUROC / AP / F1", "the paper's", "AUROC apart")
         parts += [PUBLISHED, table(head, rows)]
-    parts += [LESSONS, "## How each of them works\n", *(section(name) for name in WORDS), END]
+    parts += [LESSONS]
+    if rows := figures(
+        [line for line in ours if line["row"] == CHOSEN_BY and line["validation"]], of_validation
+    ):
+        parts += ["AUROC / AP of validation events, MOOC S1, in percent:\n", table(columns(), rows)]
+    parts += ["## How each of them works\n", *(section(name) for name in WORDS), END]
     return "\n".join(parts)
 
 
 COSTS = """\
 ## What they cost
 
-Parameters are those of the encoder with its defaults on MOOC. An epoch is one pass over MOOC's 164,699 training events on an
-H200, while other fits ran beside it; seconds compare within a column. *Live* is the median time from an event to its answer,
-one event at a time on one CPU thread (`benchmarks/encoders.py live`, simulated payments). *State* is the size of the live
-state after 3,500 events of 200 nodes: the last 20 events of everybody, and whatever else the encoder asks for.
+Parameters are those of the encoder with its defaults on MOOC. *Epoch* is seconds for one pass over MOOC's 164,699 training events
+on an H200 that up to 14 other fits shared, some runs more than others: an order of magnitude, not a race (events per second of an
+H200 for itself stand in [speed.md](speed.md)). *Learning* is time per training event on one CPU thread, *live* the median time
+from an event to its answer, one event at a time, on one CPU thread (`benchmarks/encoders.py live`, simulated payments, nothing
+beside it). *State* is the size of the live state after 3,500 events of 200 nodes: the last 20 events of everybody, and whatever
+else the encoder asks for.
 """
 
 PUBLISHED = """\
@@ -82,8 +90,13 @@ def sight() -> list[list[str]]:
     return [[f"`{name}`", words.sees, words.when] for name, words in WORDS.items()]
 
 
-def figures(lines: Sequence[Line]) -> list[list[str]]:
+def columns() -> list[str]:
+    return ["encoder", *(f"{detector}{', bare' if bare else ''}" for detector, bare in COLUMNS)]
+
+
+def figures(lines: Sequence[Line], said: Callable[[Sequence[Line]], str] | None = None) -> list[list[str]]:
     """A row per encoder, a cell per detector with and without context."""
+    said = said or of_metrics
     rows = []
     for name in WORDS:
         cells = []
@@ -92,7 +105,7 @@ def figures(lines: Sequence[Line]) -> list[list[str]]:
                 line for line in lines
                 if (line["encoder"], line["detector"], line["bare"]) == (name, detector, bare)
             )  # fmt: skip
-            cells.append(of_metrics(held) + shortened(held[0]) if held else "–")
+            cells.append(said(held) + shortened(held[0]) if held else "–")
         if set(cells) != {"–"}:
             rows.append([f"`{name}`", *cells])
     return rows
@@ -105,6 +118,12 @@ def latest(lines: Iterable[Line]) -> list[Line]:
 
 def of_metrics(lines: Sequence[Line]) -> str:
     return " / ".join(spread([line[name] for line in lines], digits, 100) for name, digits in METRICS)
+
+
+def of_validation(lines: Sequence[Line]) -> str:
+    return " / ".join(
+        spread([line["validation"][name] for line in lines], digits, 100) for name, digits in METRICS[:2]
+    )
 
 
 def shortened(line: Line) -> str:
@@ -124,7 +143,8 @@ def costs(fits: Sequence[Line], live: Sequence[Line]) -> list[list[str]]:
         seconds = {line["detector"]: epoch(line) for line in mine}
         rows.append([
             f"`{name}`", f"{mine[-1]['parameters']:,}", *(seconds.get(each, "–") for each in ("classifier", "sdgad")),
-            *(micros(answers.get(each)) for each in ("classifier", "sdgad")), state(answers),
+            *(micros(answers.get(each), "train_microseconds") for each in ("classifier", "sdgad")),
+            *(micros(answers.get(each), "microseconds_p50") for each in ("classifier", "sdgad")), state(answers),
         ])  # fmt: skip
     return rows
 
@@ -134,8 +154,8 @@ def epoch(line: Line) -> str:
     return f"{line['epoch_seconds']:.1f}" + ("" if line["in_force"]["graph"] else f" ({how})")
 
 
-def micros(line: Line | None) -> str:
-    return "–" if line is None else f"{line['microseconds_p50'] / 1000:.1f} ms"
+def micros(line: Line | None, name: str) -> str:
+    return "–" if line is None else f"{line[name] / 1000:.1f} ms"
 
 
 def state(answers: dict[str, Any]) -> str:

@@ -17,14 +17,14 @@ def fit(**changes: Any) -> dict[str, Any]:
     return {
         "what": "fit", "row": "mooc S1", "detector": "classifier", "encoder": "tcl", "bare": False, "seed": 0, "options": {},
         "auroc": 0.7567, "ap": 0.0789, "f1": 0.1234, "epochs": 8, "best_epoch": 5, "epoch_seconds": 1.23, "parameters": 12_345,
-        "in_force": {"graph": True, "device": "cuda"},
+        "in_force": {"graph": True, "device": "cuda"}, "validation": {"auroc": 0.8, "ap": 0.09},
     } | changes  # fmt: skip
 
 
 def live(**changes: Any) -> dict[str, Any]:
     """A line as `benchmarks/encoders.py live` writes it."""
     return {
-        "what": "live", "detector": "classifier", "encoder": "tcl", "microseconds_p50": 2_345, "state_kib": 1_024,
+        "what": "live", "detector": "classifier", "encoder": "tcl", "microseconds_p50": 2_345, "train_microseconds": 400, "state_kib": 1_024,
         "memory": 0, "hop": 0,
     } | changes  # fmt: skip
 
@@ -52,10 +52,11 @@ def test_every_encoder_of_ours_is_spoken_of() -> None:
 def test_a_fit_is_on_the_page_with_its_figures() -> None:
     seeds = [fit(row="uci S3 clean", seed=seed, auroc=0.7 + seed / 100) for seed in range(3)]
     text = MAKER["page"]([fit(), fit(bare=True, detector="sdgad", auroc=0.5), *seeds, live()])
-    _, uci, mooc, cost = rows_of(text, "tcl")
+    _, uci, mooc, cost, validated = rows_of(text, "tcl")
     assert uci[3:] == ["71.0 ± 1.0 / 7.89 ± 0.00 / 12.3 ± 0.0", "–"]
     assert mooc[1:] == ["–", "50.0 / 7.89 / 12.3", "75.7 / 7.89 / 12.3", "–"]
-    assert cost[1:] == ["12,345", "1.2", "–", "2.3 ms", "–", "1,024 KiB"]
+    assert cost[1:] == ["12,345", "1.2", "–", "0.4 ms", "–", "2.3 ms", "–", "1,024 KiB"]
+    assert validated[1:] == ["–", "80.0 / 9.00", "80.0 / 9.00", "–"]
 
 
 def test_published_sizes_stand_beside_the_papers_figures_and_apart_from_the_others() -> None:
