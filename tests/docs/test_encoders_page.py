@@ -24,8 +24,8 @@ def fit(**changes: Any) -> dict[str, Any]:
 def live(**changes: Any) -> dict[str, Any]:
     """A line as `benchmarks/encoders.py live` writes it."""
     return {
-        "what": "live", "detector": "classifier", "encoder": "tcl", "microseconds_p50": 2_345, "train_microseconds": 400, "state_kib": 1_024,
-        "memory": 0, "hop": 0,
+        "what": "live", "detector": "classifier", "encoder": "tcl", "microseconds_p50": 2_345,
+        "train_microseconds": 400, "state_kib": 1_024, "memory": 0, "hop": 0,
     } | changes  # fmt: skip
 
 
