@@ -441,12 +441,12 @@ def test_with_labels_an_epoch_is_judged_by_the_mean_of_auroc_and_ap(labelled: SD
     [
         ({}, "density"),
         ({"habits": False}, "density"),
-        ({"context": False}, "odds"),
+        ({"context": False}, "neither"),
         ({"context": False, "pseudo": False}, "density"),
         ({"context": False, "known": False}, "density"),
     ],
 )
-def test_without_labels_what_pseudo_anomalies_taught_leads_where_the_density_sees_residuals_alone(
+def test_without_labels_no_evidence_leads_where_the_density_sees_residuals_alone(
     options: dict[str, bool], lead: str
 ) -> None:
     assert unlabelled_join(SDGAD(**options).config).lead == lead

@@ -261,7 +261,7 @@ class SDGAD(LearnedDetector):
         )  # before a density of that width is built
         super()._restore({name: weights[name] for name in weights.keys() - evidence.keys()}, calibration)
         self._join = Join(**calibration["join"])
-        if self._join.lead not in ("odds", "density"):
+        if self._join.lead not in ("odds", "density", "neither"):
             raise ValueError(f"nothing named {self._join.lead!r} can lead")
         number(self._join.weight, "the weight of the join", low=0, high=MOST_SAY)
         self._score_map = score_from_json(calibration["score"])

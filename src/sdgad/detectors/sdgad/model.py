@@ -49,7 +49,7 @@ class Evidence:
 class Join:
     """How density and odds become one ℓ: which of them leads, and the weight of what the other finds outstanding."""
 
-    lead: Literal["odds", "density"]
+    lead: Literal["odds", "density", "neither"]
     weight: float
 
 
@@ -151,7 +151,8 @@ class SDGADModel(LearnedModel):
         the other adds what it finds outstanding:
 
         - led by the odds (labels tell the known kinds): ℓ_joint = −(odds + weight · softplus(e)) / d;
-        - led by the density (no labels): ℓ_joint = −(e + weight · softplus(f)) / d.
+        - led by the density (no labels): ℓ_joint = −(e + weight · softplus(f)) / d;
+        - led by neither: ℓ_joint = −(softplus(e) + weight · softplus(f)) / d.
         """
         if evidence.odds is None:
             return evidence.ell
@@ -159,7 +160,9 @@ class SDGADModel(LearnedModel):
         if join.lead == "odds":
             anomaly = evidence.odds + join.weight * F.softplus(surprise)
         else:
-            anomaly = surprise + join.weight * F.softplus((evidence.odds - self.odds_high) / self.odds_spread)
+            outstanding = F.softplus((evidence.odds - self.odds_high) / self.odds_spread)
+            leading = surprise if join.lead == "density" else F.softplus(surprise)
+            anomaly = leading + join.weight * outstanding
         return -anomaly / self.config.projection
 
 

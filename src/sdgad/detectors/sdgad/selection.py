@@ -17,16 +17,17 @@ JOINS = (
 )
 LABELLED = Join("odds", 1.0)  # while training; the final one is chosen on validation
 UNLABELLED = Join("density", 1.0)
-CONTRASTED = Join("odds", 1.0)
+EVEN = Join("neither", 1.0)
 
 
 def unlabelled_join(config: SDGADConfig) -> Join:
     """How the network's two kinds of evidence join where no label says so.
 
     The density leads, where it sees the event's own numbers. Of Δ alone it ranked anomalies below ordinary events on streams
-    where these come in bursts (results/search/bare.jsonl): there the odds lead, which pseudo-anomalies taught.
+    where these come in bursts, and the odds against pseudo-anomalies did so elsewhere (results/search/bare.jsonl): there
+    neither leads.
     """
-    return CONTRASTED if not config.context and config.known and config.pseudo else UNLABELLED
+    return EVEN if not config.context and config.known and config.pseudo else UNLABELLED
 
 
 class Selection:
