@@ -119,8 +119,8 @@ AUROC in percent on the test part (40%) of five simulated streams of 8,000 event
 (`sdgad.events.home_streams`), mean ± standard deviation over seeds; **bold** is a method's home. On all but `bursts` counts,
 first meetings and silence tell nothing: no degree, pair count or gap exceeds 65 there (`tests/events/test_home_streams.py`),
 hence `edgebank` has no home among them. `circles` are as small as the five neighbours that `taddy` looks at: of larger
-communities its tokens tell nothing, since a node counts by its distance to the nearer endpoint. Below 50 is what looks more
-ordinary to a method than ordinary events do.
+communities its published tokens, a node's distance to the nearer endpoint, tell nothing (ours tell both). Below 50 is what
+looks more ordinary to a method than ordinary events do.
 """
 
 COSTS = """\
