@@ -174,7 +174,8 @@ def published(lines: Sequence[Line]) -> list[list[str]]:
         )  # fmt: skip
         rows.append([
             line["detector"] + (f", {changed}" if changed else ""), f"`{line['encoder']}`",
-            f"{line['epochs']}, the {line['best_epoch']}th kept", of_metrics([line]),
+            f"{line['epochs']}, number {line['best_epoch']} kept",
+            of_metrics([line]) + (f" ({line['note']})" if "note" in line else ""),
             " / ".join(f"{value:g}" for value in theirs) if theirs else "–",
             f"{100 * line['auroc'] - theirs[0]:+.1f}" if theirs else "–",
         ])  # fmt: skip
