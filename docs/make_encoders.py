@@ -47,14 +47,9 @@ def page(lines: Iterable[Line]) -> str:
             ]
     if rows := costs(ours, [line for line in held if line["what"] == "live"]):
         head = (
-            "encoder",
-            "parameters",
-            "seconds an epoch, classifier",
-            "sdgad",
-            "live, classifier",
-            "sdgad",
-            "state",
-        )
+            "encoder", "parameters", "epoch, classifier", "sdgad", "learning, classifier", "sdgad",
+            "live, classifier", "sdgad", "state",
+        )  # fmt: skip
         parts += [COSTS, table(head, rows)]
     if rows := published([line for line in fits if line["options"].get("preset") == "paper"]):
         head = ("detector", "encoder", "epochs", "AUROC / AP / F1", "the paper's", "AUROC apart")
@@ -155,7 +150,7 @@ def epoch(line: Line) -> str:
 
 
 def micros(line: Line | None, name: str) -> str:
-    return "–" if line is None else f"{line[name] / 1000:.1f} ms"
+    return "–" if line is None else f"{line[name]:,} µs"
 
 
 def state(answers: dict[str, Any]) -> str:

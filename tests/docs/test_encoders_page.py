@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import sdgad
@@ -37,6 +38,16 @@ def rows_of(text: str, name: str) -> list[list[str]]:
     ]
 
 
+def heads(text: str) -> list[list[str]]:
+    """The first rows of all tables."""
+    lines = text.splitlines()
+    return [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line, after in pairwise(lines)
+        if after.startswith("| ---")
+    ]
+
+
 def test_the_committed_page_is_what_the_results_make() -> None:
     made = MAKER["page"](MAKER["read"](ROOT / "results" / "encoders.jsonl"))
     committed = (ROOT / "docs" / "encoders.md").read_text("utf-8")
@@ -53,9 +64,10 @@ def test_a_fit_is_on_the_page_with_its_figures() -> None:
     seeds = [fit(row="uci S3 clean", seed=seed, auroc=0.7 + seed / 100) for seed in range(3)]
     text = MAKER["page"]([fit(), fit(bare=True, detector="sdgad", auroc=0.5), *seeds, live()])
     _, uci, mooc, cost, validated = rows_of(text, "tcl")
+    assert all(len(row) == len(head) for head, row in zip(heads(text), rows_of(text, "tcl"), strict=True))
     assert uci[3:] == ["71.0 ± 1.0 / 7.89 ± 0.00 / 12.3 ± 0.0", "–"]
     assert mooc[1:] == ["–", "50.0 / 7.89 / 12.3", "75.7 / 7.89 / 12.3", "–"]
-    assert cost[1:] == ["12,345", "1.2", "–", "0.4 ms", "–", "2.3 ms", "–", "1,024 KiB"]
+    assert cost[1:] == ["12,345", "1.2", "–", "400 µs", "–", "2,345 µs", "–", "1,024 KiB"]
     assert validated[1:] == ["–", "80.0 / 9.00", "80.0 / 9.00", "–"]
 
 
