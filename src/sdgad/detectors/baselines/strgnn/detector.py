@@ -8,15 +8,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from sdgad.configuration import option
-from sdgad.detectors.baselines.snapshots.config import TINY, Ranges, SnapshotConfig
-from sdgad.detectors.baselines.snapshots.detector import Part, SnapshotDetector
-from sdgad.detectors.baselines.snapshots.negatives import Negatives
+from sdgad.detectors.baselines.snapshots.against_negatives import AgainstNegatives, LookBackConfig
+from sdgad.detectors.baselines.snapshots.config import Ranges
 from sdgad.detectors.baselines.snapshots.replay import Replay
-from sdgad.detectors.baselines.snapshots.state import SnapshotState
 from sdgad.detectors.baselines.strgnn.network import LEAST, StrGNNNetwork
 from sdgad.detectors.baselines.strgnn.state import StrGNNState
 from sdgad.detectors.config import DetectorConfig
@@ -26,33 +23,27 @@ from sdgad.events.stream import Array
 
 SHARE = 0.6  # of the subgraphs of training that have at most k nodes
 LOOKED_AT = 2000  # events of a snapshot, at most, whose subgraphs k is taken from
-MOST_WINDOW, MOST_NEAR = 100, 1000
+MOST_NEAR = 1000
 
 
 @dataclass(frozen=True)
-class StrGNNConfig(SnapshotConfig):
+class StrGNNConfig(LookBackConfig):
     """Subgraphs, network and training."""
 
     window: int = option(5, "W, past snapshots that are looked at")
     neighbours: int = option(10, "of either end in a snapshot, at most; those that were met most often")
     hidden: int = option(256, "width of the recurrent unit")
     dropout: float = option(0.5, "in the head")
-    batch: int = option(256, "events of a step")
-    sample: int | None = option(
-        200_000, "training events of an epoch, drawn anew each time, where there are more; None: all"
-    )
 
     ranges: ClassVar[Ranges] = (
-        *SnapshotConfig.ranges,
-        (("window",), 1, MOST_WINDOW),
+        *LookBackConfig.ranges,
         (("neighbours",), 1, MOST_NEAR),
-        (("hidden", "batch", "sample"), 1, math.inf),
-        (("dropout",), 0, 1 - TINY),
+        (("hidden",), 1, math.inf),
     )
 
 
 @detectors.register("strgnn")
-class StrGNN(SnapshotDetector):
+class StrGNN(AgainstNegatives):
     """Score of an event (u, v) = σ of a network that sees the subgraphs around u and v in the last W snapshots.
 
     A subgraph is u, v and their neighbours (h = 1) in a snapshot, the edge (u, v) being removed; a node's only feature is its
@@ -74,17 +65,11 @@ class StrGNN(SnapshotDetector):
     check_options: ClassVar[Mapping[str, Any]] = {
         "snapshot": 40, "epochs": 2, "width": 4, "hidden": 8, "window": 3, "neighbours": 4, "batch": 64,
     }  # fmt: skip
-    score_rows: ClassVar[int] = 1 << 13
     _network: StrGNNNetwork
     _k: int
 
-    @property
-    def _batch(self) -> int:
-        return self.config.batch
-
     def _prepare(self, replay: Replay) -> None:
-        replay.hold_back(1)
-        replay.draw(self.config.sample)
+        super()._prepare(replay)
         self._k = max(LEAST, int((self._sizes(replay).cumsum(0) < SHARE).sum()))
 
     def _sizes(self, replay: Replay) -> Tensor:
@@ -109,14 +94,6 @@ class StrGNN(SnapshotDetector):
 
     def _new_state(self) -> StrGNNState:
         return self._graphs(self._network.first.weight.device, self._network)
-
-    def _losses(
-        self, state: SnapshotState, part: Part, negatives: Negatives, generator: torch.Generator
-    ) -> dict[str, Tensor]:
-        made = negatives.at_random(part.node, part.until, generator)
-        odds = state.odds(torch.cat([part.node, made]))
-        truth = torch.cat([part.anomalous.float(), torch.ones(len(made), device=odds.device)])
-        return {"cross-entropy": F.binary_cross_entropy_with_logits(odds, truth)}
 
     # ------------------------------------------------------------------ files
     def _calibration(self) -> dict[str, Any]:

@@ -7,16 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-import torch
-import torch.nn.functional as F
-from torch import Tensor
-
 from sdgad.configuration import option
-from sdgad.detectors.baselines.snapshots.config import TINY, Ranges, SnapshotConfig
-from sdgad.detectors.baselines.snapshots.detector import Part, SnapshotDetector
-from sdgad.detectors.baselines.snapshots.negatives import Negatives
-from sdgad.detectors.baselines.snapshots.replay import Replay
-from sdgad.detectors.baselines.snapshots.state import SnapshotState
+from sdgad.detectors.baselines.snapshots.against_negatives import AgainstNegatives, LookBackConfig
+from sdgad.detectors.baselines.snapshots.config import TINY, Ranges
 from sdgad.detectors.baselines.taddy.network import TaddyNetwork
 from sdgad.detectors.baselines.taddy.state import Spreads, TaddyState
 from sdgad.detectors.config import DetectorConfig
@@ -25,11 +18,11 @@ from sdgad.detectors.task import Task
 from sdgad.errors import InputError
 
 Distance = Literal["both", "nearest"]
-MOST_WINDOW, MOST_NODES, MOST_LISTED = 100, 1000, 10_000
+MOST_NODES, MOST_LISTED = 1000, 10_000
 
 
 @dataclass(frozen=True)
-class TaddyConfig(SnapshotConfig):
+class TaddyConfig(LookBackConfig):
     """Substructures, network and training."""
 
     window: int = option(2, "w, past snapshots that are looked at")
@@ -41,18 +34,13 @@ class TaddyConfig(SnapshotConfig):
     dropout: float = option(0.5, "on encodings and in the transformer")
     attention_dropout: float = option(0.3, "on attention weights")
     weight_decay: float = option(5e-4, "of AdamW, on matrices")
-    batch: int = option(256, "events of a step")
-    sample: int | None = option(
-        200_000, "training events of an epoch, drawn anew each time, where there are more; None: all"
-    )
 
     ranges: ClassVar[Ranges] = (
-        *SnapshotConfig.ranges,
-        (("window",), 1, MOST_WINDOW),
+        *LookBackConfig.ranges,
         (("nodes",), 1, MOST_NODES),
         (("listed",), 1, MOST_LISTED),
-        (("layers", "heads", "batch", "sample"), 1, math.inf),
-        (("dropout", "attention_dropout"), 0, 1 - TINY),
+        (("layers", "heads"), 1, math.inf),
+        (("attention_dropout",), 0, 1 - TINY),
     )
 
     def __post_init__(self) -> None:
@@ -62,7 +50,7 @@ class TaddyConfig(SnapshotConfig):
 
 
 @detectors.register("taddy")
-class Taddy(SnapshotDetector):
+class Taddy(AgainstNegatives):
     """Score of an event (u, v) = σ of a transformer over the nodes around u and v in the last w snapshots.
 
     In each snapshot the tokens are u, v and the k other nodes x with the largest diffusion S[u, x] + S[v, x]; a token is the sum
@@ -83,13 +71,8 @@ class Taddy(SnapshotDetector):
     config_type: ClassVar[type[DetectorConfig]] = TaddyConfig
     config: TaddyConfig
     check_options: ClassVar[Mapping[str, Any]] = {"snapshot": 40, "epochs": 2, "width": 8, "batch": 64}
-    score_rows: ClassVar[int] = 1 << 13
     _network: TaddyNetwork
     _known: Spreads | None = None  # while it learns
-
-    @property
-    def _batch(self) -> int:
-        return self.config.batch
 
     def _train(self, task: Task) -> None:
         self._known = {}
@@ -97,10 +80,6 @@ class Taddy(SnapshotDetector):
             super()._train(task)
         finally:
             self._known = None
-
-    def _prepare(self, replay: Replay) -> None:
-        replay.hold_back(1)
-        replay.draw(self.config.sample)
 
     def _make_network(self) -> TaddyNetwork:
         config = self.config
@@ -120,11 +99,3 @@ class Taddy(SnapshotDetector):
         return TaddyState(
             self._size, self._network, config.window, config.nodes, config.listed, known=self._known
         )
-
-    def _losses(
-        self, state: SnapshotState, part: Part, negatives: Negatives, generator: torch.Generator
-    ) -> dict[str, Tensor]:
-        made = negatives.at_random(part.node, part.until, generator)
-        odds = state.odds(torch.cat([part.node, made]))
-        truth = torch.cat([part.anomalous.float(), torch.ones(len(made), device=odds.device)])
-        return {"cross-entropy": F.binary_cross_entropy_with_logits(odds, truth)}
