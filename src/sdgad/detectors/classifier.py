@@ -10,11 +10,12 @@ from torch import Tensor
 
 from sdgad.configuration import option
 from sdgad.detectors.config import DetectorConfig
-from sdgad.detectors.learned.config import LearnedConfig, Ranges
+from sdgad.detectors.learned.config import LearnedConfig
 from sdgad.detectors.learned.detector import LearnedModel
 from sdgad.detectors.learned.event_vector import EventVector
 from sdgad.detectors.learned.odds import OddsDetector, odds_head
 from sdgad.detectors.learned.own import OwnFeatures
+from sdgad.detectors.ranges import Ranges
 from sdgad.detectors.registry import detectors
 from sdgad.encoders.base import encoders
 from sdgad.errors import InputError

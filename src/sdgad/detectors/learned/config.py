@@ -10,13 +10,11 @@ from typing import Any, ClassVar, Self
 import torch
 
 from sdgad.configuration import build, option, unknown_option
-from sdgad.detectors.learned.training_config import TINY, PresetConfig, Ranges, TrainingConfig
+from sdgad.detectors.learned.training_config import PresetConfig, TrainingConfig
 from sdgad.encoders.base import Encoder, EncoderConfig, encoders
 from sdgad.errors import InputError
 from sdgad.history.needs import Needs
 from sdgad.history.window import WindowShape
-
-__all__ = ["TINY", "LearnedConfig", "Ranges", "Shorthand"]
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,10 @@ from typing import Any, ClassVar, Literal, Self
 from sdgad.configuration import build, option
 from sdgad.detectors.config import MOST_HISTORY, DetectorConfig
 from sdgad.detectors.precision import Precision
+from sdgad.detectors.ranges import TINY, Ranges, need_in_ranges
 from sdgad.errors import InputError
 from sdgad.history.needs import NONE, Needs
 from sdgad.history.window import WindowShape
-
-TINY = 1e-9  # for what must be above 0, or below 1
-
-Ranges = tuple[tuple[tuple[str, ...], float, float], ...]
 
 
 @dataclass(frozen=True)
@@ -76,13 +73,7 @@ class TrainingConfig(PresetConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for names, low, high in self.ranges:
-            for name in names:
-                value = getattr(self, name)
-                if value is not None and not low <= value <= high:
-                    floor = "above 0" if low == TINY else f"at least {low:g}"
-                    ceiling = {math.inf: "", 1 - TINY: " and below 1"}.get(high, f" and at most {high:g}")
-                    raise InputError(f"Option {name}={value} must be {floor + ceiling}.")
+        need_in_ranges(self, self.ranges)
 
     @property
     def training_precision(self) -> Precision:

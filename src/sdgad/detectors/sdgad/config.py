@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from sdgad.configuration import option
-from sdgad.detectors.learned.config import TINY, LearnedConfig, Ranges
+from sdgad.detectors.learned.config import LearnedConfig
+from sdgad.detectors.ranges import TINY, Ranges
 from sdgad.detectors.sdgad.boundary import Form
 from sdgad.detectors.sdgad.density import densities
 from sdgad.errors import InputError

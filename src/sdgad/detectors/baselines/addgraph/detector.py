@@ -14,12 +14,13 @@ from sdgad.configuration import option
 from sdgad.detectors.baselines.addgraph.margin import margin_loss, source_goes
 from sdgad.detectors.baselines.addgraph.network import AddGraphNetwork
 from sdgad.detectors.baselines.addgraph.state import AddGraphState
-from sdgad.detectors.baselines.snapshots.config import TINY, Ranges, SnapshotConfig
+from sdgad.detectors.baselines.snapshots.config import SnapshotConfig
 from sdgad.detectors.baselines.snapshots.detector import Part, SnapshotDetector
 from sdgad.detectors.baselines.snapshots.negatives import Negatives
 from sdgad.detectors.baselines.snapshots.replay import Replay
 from sdgad.detectors.baselines.snapshots.state import SnapshotState
 from sdgad.detectors.config import DetectorConfig
+from sdgad.detectors.ranges import TINY, Ranges
 from sdgad.detectors.registry import detectors
 from sdgad.events.held import whole
 from sdgad.events.stream import Array

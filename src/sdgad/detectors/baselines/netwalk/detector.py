@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 from sdgad.configuration import option
 from sdgad.detectors.baselines.netwalk.state import Learning, NetWalkState
-from sdgad.detectors.baselines.snapshots.config import TINY, Ranges, SnapshotConfig
+from sdgad.detectors.baselines.snapshots.config import SnapshotConfig
 from sdgad.detectors.baselines.snapshots.method import SnapshotMethod
 from sdgad.detectors.baselines.snapshots.negatives import Negatives
 from sdgad.detectors.baselines.snapshots.state import probability
@@ -22,6 +22,7 @@ from sdgad.detectors.config import DetectorConfig
 from sdgad.detectors.own_state import stretches
 from sdgad.detectors.own_stream import own_stream
 from sdgad.detectors.pseudo import FEW_LABELS
+from sdgad.detectors.ranges import TINY, Ranges
 from sdgad.detectors.registry import detectors
 from sdgad.detectors.step import Schedule, Step
 from sdgad.detectors.task import FitScores, Task

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from sdgad.configuration import option
-from sdgad.detectors.learned.training_config import TINY, Ranges, TrainingConfig
+from sdgad.detectors.learned.training_config import TrainingConfig
+from sdgad.detectors.ranges import TINY, Ranges
 from sdgad.encoders.base import EncoderConfig
 from sdgad.errors import InputError
 from sdgad.history.needs import Needs

@@ -11,11 +11,12 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from sdgad.configuration import option
-from sdgad.detectors.baselines.snapshots.config import TINY, Ranges, SnapshotConfig
+from sdgad.detectors.baselines.snapshots.config import SnapshotConfig
 from sdgad.detectors.baselines.snapshots.detector import Part, SnapshotDetector
 from sdgad.detectors.baselines.snapshots.negatives import Negatives
 from sdgad.detectors.baselines.snapshots.replay import Replay
 from sdgad.detectors.baselines.snapshots.state import SnapshotState
+from sdgad.detectors.ranges import TINY, Ranges
 
 MOST_WINDOW = 100
 

@@ -8,14 +8,12 @@ from typing import ClassVar
 
 from sdgad.configuration import option
 from sdgad.detectors.config import DetectorConfig
+from sdgad.detectors.ranges import TINY, Ranges, need_in_ranges
 from sdgad.errors import InputError
 from sdgad.history.positions import Ties
 
 SNAPSHOTS = 12  # of the training part, where nobody says how long one is
 MOST_EVENTS = 2**31  # of a snapshot
-TINY = 1e-9  # for what must be above 0
-
-Ranges = tuple[tuple[tuple[str, ...], float, float], ...]
 
 
 @dataclass(frozen=True)
@@ -50,13 +48,7 @@ class SnapshotConfig(DetectorConfig):
             raise InputError(
                 "Options max_nodes and max_age do not go with a snapshot method, whose state speaks of all nodes so far."
             )
-        for names, low, high in self.ranges:
-            for name in names:
-                value = getattr(self, name)
-                if value is not None and not low <= value <= high:
-                    floor = "above 0" if low == TINY else f"at least {low:g}"
-                    ceiling = {math.inf: "", 1 - TINY: " and below 1"}.get(high, f" and at most {high:g}")
-                    raise InputError(f"Option {name}={value} must be {floor + ceiling}.")
+        need_in_ranges(self, self.ranges)
 
     def size_for(self, events: int) -> int:
         """Events of a snapshot, where so many are for training."""

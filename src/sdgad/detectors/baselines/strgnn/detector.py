@@ -12,11 +12,11 @@ from torch import Tensor
 
 from sdgad.configuration import option
 from sdgad.detectors.baselines.snapshots.against_negatives import AgainstNegatives, LookBackConfig
-from sdgad.detectors.baselines.snapshots.config import Ranges
 from sdgad.detectors.baselines.snapshots.replay import Replay
 from sdgad.detectors.baselines.strgnn.network import LEAST, StrGNNNetwork
 from sdgad.detectors.baselines.strgnn.state import StrGNNState
 from sdgad.detectors.config import DetectorConfig
+from sdgad.detectors.ranges import Ranges
 from sdgad.detectors.registry import detectors
 from sdgad.events.held import whole
 from sdgad.events.stream import Array

@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Literal
 
 from sdgad.configuration import option
 from sdgad.detectors.baselines.snapshots.against_negatives import AgainstNegatives, LookBackConfig
-from sdgad.detectors.baselines.snapshots.config import TINY, Ranges
 from sdgad.detectors.baselines.taddy.network import TaddyNetwork
 from sdgad.detectors.baselines.taddy.state import Spreads, TaddyState
 from sdgad.detectors.config import DetectorConfig
+from sdgad.detectors.ranges import TINY, Ranges
 from sdgad.detectors.registry import detectors
 from sdgad.detectors.task import Task
 from sdgad.errors import InputError
