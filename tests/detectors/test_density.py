@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from sdgad.detectors.precision import gradient_of_input
 from sdgad.detectors.sdgad.coupling import CouplingFlow
-from sdgad.detectors.sdgad.density import DensityModel, densities
+from sdgad.detectors.sdgad.density import LOWEST, DensityModel, densities, tamed
 
 WIDTH = 4
 
@@ -146,3 +146,35 @@ def test_maximum_likelihood_finds_a_shifted_and_stretched_cloud(name: str) -> No
         optimiser.step()
     end = model(cloud).mean().item()
     assert end > start + 0.5 * (truth.item() - start)
+
+
+def test_a_loss_takes_a_density_at_its_word_but_for_absurd_ones_whose_gradient_fades() -> None:
+    ell = torch.tensor([3.0, -49.0, -51.0, -1e6, -1e20], requires_grad=True)
+    found = tamed(ell)
+    found.sum().backward()
+    assert found[:2].tolist() == ell[:2].tolist()
+    assert found[2:].tolist() == pytest.approx([LOWEST - math.log1p(each) for each in (1, 1e6 - 50, 1e20)])
+    assert ell.grad is not None
+    assert ell.grad.tolist() == pytest.approx([1, 1, 1 / 2, 1e-6, 1e-20], rel=1e-3)
+
+
+def test_one_absurd_event_among_normals_does_not_decide_the_step() -> None:
+    torch.manual_seed(0)
+    flow = CouplingFlow(6, 6)
+    for parameter in flow.parameters():
+        torch.nn.init.normal_(parameter, std=0.5)  # a flow that stretches what lies far out
+    density = densities.get("realnvp")(6, 6)
+    density.flow = flow  # type: ignore[assignment]
+    usual = 0.1 * torch.randn(99, 6)
+
+    def gradient(x: Tensor) -> Tensor:
+        flow.zero_grad()
+        (-tamed(density(x))).mean().backward()
+        return torch.cat(
+            [parameter.grad.flatten() for parameter in flow.parameters() if parameter.grad is not None]
+        )
+
+    absurd = torch.full((1, 6), 1e3)
+    assert density(absurd).item() < 1e3 * LOWEST
+    alone, beside = gradient(usual), gradient(torch.cat([usual, absurd]))
+    assert torch.cosine_similarity(alone, beside, dim=0) > 0.9

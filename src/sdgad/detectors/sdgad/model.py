@@ -16,7 +16,7 @@ from sdgad.detectors.learned.own import OwnFeatures
 from sdgad.detectors.precision import ExactLinear, gradient_of_input
 from sdgad.detectors.sdgad.boundary import Boundary
 from sdgad.detectors.sdgad.config import SDGADConfig
-from sdgad.detectors.sdgad.density import densities
+from sdgad.detectors.sdgad.density import densities, tamed
 from sdgad.detectors.sdgad.known import KnownCentre
 from sdgad.detectors.sdgad.restriction import Restriction
 from sdgad.detectors.sdgad.whitening import whitening
@@ -97,9 +97,9 @@ class SDGADModel(LearnedModel):
         h, plain = self.event(window)
         x = self.project(torch.cat([h.detach() + self.share * (h - h.detach()), plain], 1))
         point = x.detach().requires_grad_()
-        ell = self.density(point)
+        ell = tamed(self.density(point))
         # the same numbers; `joint` lets their gradient into the encoder whatever the share of the shell's
-        likely = self.density(self.project(torch.cat([h, plain], 1))) if config.joint else ell
+        likely = tamed(self.density(self.project(torch.cat([h, plain], 1)))) if config.joint else ell
         normal = (~anomalous).to(x.dtype)
         parts = {"likelihood": -(likely * normal).sum() / normal.sum().clamp(min=1)}
         self.boundary.follow(ell, anomalous)
