@@ -64,6 +64,29 @@ def test_the_papers_figures_stand_beside_ours_where_it_has_any() -> None:
     assert mooc[3] == "–"
 
 
+def test_other_options_have_rows_of_their_own_after_the_defaults_whose_row_they_leave_alone() -> None:
+    nearest, paper = {"distance": "nearest"}, {"preset": "paper", "epochs": 3}
+    lines = [line(on="mooc", method="sad", options=options, auroc=0.7) for options in (paper, nearest)]
+    lines += [line(on="mooc", method="sad"), line(on="mooc", method="sad", options=paper, seed=1, auroc=0.9)]
+    lines += [line(on="mooc", method="sad", options=nearest, auroc=0.6)]
+    found = rows_of(MAKER["page"](lines), "sad")[1:4]
+    assert found == [
+        ["`sad`", "0", "90.0 / 50.00 / 25.0", "71.25 / 6.74 / 3.12"],
+        ["`sad`, `distance=nearest`", "0", "60.0 / 50.00 / 25.0", "–"],
+        ["`sad`, `epochs=3`, `preset=paper`", "0, 1", "80.0 ± 14.1 / 50.00 ± 0.00 / 25.0 ± 0.0", "71.25 / 6.74 / 3.12"],
+    ]  # fmt: skip
+    assert MAKER["figures"](lines[::-1], ["sad"], "mooc")[1][0] == "`sad`, `distance=nearest`"
+
+
+def test_matrix_and_costs_are_of_the_defaults_alone() -> None:
+    other = [line(on="communities", options={"tick": 60.0}, auroc=0.1, fit_seconds=0.1)]
+    assert len(rows_of(MAKER["page"](other), "midas")) == 1
+    assert rows_of(MAKER["page"]([line(on="communities"), *other]), "midas")[1:] == [
+        ["`midas`", "90.0", "–", "–", "–", "–"],
+        ["`midas`", "1.2 s", "5 µs", "–", "–", "Card 9, threads: 4"],
+    ]
+
+
 def test_costs_are_the_least_of_the_seeds_and_name_the_machine() -> None:
     lines = [line(on="communities", fit_seconds=2.0), line(on="communities", seed=1)]
     assert rows_of(MAKER["page"](lines), "midas")[-1] == [
