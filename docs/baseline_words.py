@@ -123,6 +123,15 @@ that `taddy` looks at: of larger communities its published tokens, a node's dist
 tell both). Below 50 is what looks more ordinary to a method than ordinary events do.
 """
 
+WITHIN = """\
+## What it costs not to see the rest of a snapshot
+
+As published, `netwalk`, `addgraph`, `strgnn` and `taddy` score an event with all of its snapshot, itself and later events
+included. Here they have the state before the snapshot and the event itself, in training too, so that no score depends on what
+comes later, and a live scorer says the same. The same fitted networks score the test part both ways
+(`benchmarks/within_snapshot.py`; AUROC / AP in percent):
+"""
+
 COSTS = """\
 ## What they cost
 

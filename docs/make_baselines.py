@@ -1,4 +1,4 @@
-"""Writes docs/baselines.md from results/baselines.jsonl: what each method is, sees, finds and costs.
+"""Writes docs/baselines.md from results/ (baselines.jsonl, within_snapshot.jsonl): what each method is, sees, finds and costs.
 
     make docs
 
@@ -12,20 +12,21 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from baseline_words import COSTS, END, GROUNDS, MATRIX, PAPER, START, WORDS
+from baseline_words import COSTS, END, GROUNDS, MATRIX, PAPER, START, WITHIN, WORDS
 from page_parts import RESULTS, Line, read, spread, table
 
 import sdgad
 from sdgad.events.home_streams import HOME_STREAMS
 
 PAGE = Path(__file__).with_name("baselines.md")
-FILE = "baselines"
+FILE, WITHIN_FILE = "baselines", "within_snapshot"
 METRICS = (("auroc", 1), ("ap", 2), ("f1", 1))  # and digits, in percent
 COSTED = ("communities", "mooc")
 DEFAULTS: Line = {}
+WAYS = {"before": "state before it (ours)", "within": "all of it (as published)"}
 
 
-def page(lines: Iterable[Line]) -> str:
+def page(lines: Iterable[Line], within: Iterable[Line] = ()) -> str:
     """The whole page."""
     held = list(lines)
     methods = [name for name in WORDS if name in sdgad.list_detectors()]
@@ -43,6 +44,8 @@ def page(lines: Iterable[Line]) -> str:
         if rows := figures(held, methods, ground):
             head = ("method", "seeds", "AUROC / AP / F1", *(("the paper's",) if ground in PAPER else ()))
             parts += [f"## {words}\n", "In percent, F1 at the validated threshold:\n", table(head, rows)]
+    if rows := both_ways(list(within), methods):
+        parts += [WITHIN, table(("method", "on", "seeds", *WAYS.values()), rows)]
     if rows := costs(held, methods):
         head = ("method", "fit, home stream", "per event", "fit, MOOC", "per event", "machine")
         parts += [COSTS, table(head, rows)]
@@ -95,6 +98,25 @@ def figures(lines: Sequence[Line], methods: Iterable[str], ground: str) -> list[
     return rows
 
 
+def both_ways(lines: Sequence[Line], methods: Iterable[str]) -> list[list[str]]:
+    """A row per method, ground and options: AUROC and AP without the rest of an event's snapshot, and with it."""
+    rows = []
+    for method in methods:
+        for ground in (*HOME_STREAMS, *GROUNDS):
+            for options in tried(lines, method, ground):
+                found = runs(lines, method, ground, options)
+                cells = [
+                    " / ".join(
+                        spread([line[way][name] for line in found], digits, 100)
+                        for name, digits in METRICS[:2]
+                    )
+                    for way in WAYS
+                ]
+                seeds = ", ".join(str(line["seed"]) for line in found)
+                rows.append([named(method, options), f"`{ground}`", seeds, *cells])
+    return rows
+
+
 def published(ground: str, method: str, options: Line) -> str:
     """The paper's figures, which are those of a method as it is or as published, and of no other options."""
     theirs = PAPER[ground].get(method)
@@ -128,5 +150,6 @@ def costs(lines: Sequence[Line], methods: Iterable[str]) -> list[list[str]]:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(read(RESULTS / f"{FILE}.jsonl")), encoding="utf-8")
+    both = (read(RESULTS / f"{name}.jsonl") for name in (FILE, WITHIN_FILE))
+    PAGE.write_text(page(*both), encoding="utf-8")
     print(f"{PAGE}: written.")

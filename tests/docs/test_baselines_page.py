@@ -29,7 +29,8 @@ def rows_of(text: str, name: str) -> list[list[str]]:
 
 
 def test_the_committed_page_is_what_the_results_make() -> None:
-    made = MAKER["page"](MAKER["read"](ROOT / "results" / "baselines.jsonl"))
+    results = (ROOT / "results" / f"{name}.jsonl" for name in ("baselines", "within_snapshot"))
+    made = MAKER["page"](*map(MAKER["read"], results))
     committed = (ROOT / "docs" / "baselines.md").read_text("utf-8")
     assert committed == made, "docs/baselines.md is stale: run `make docs`"
 
@@ -85,6 +86,35 @@ def test_matrix_and_costs_are_of_the_defaults_alone() -> None:
         ["`midas`", "90.0", "–", "–", "–", "–"],
         ["`midas`", "1.2 s", "5 µs", "–", "–", "Card 9, threads: 4"],
     ]
+
+
+def both_ways(**changes: Any) -> dict[str, Any]:
+    """A line as `benchmarks/within_snapshot.py` writes it."""
+    before, within = {"auroc": 0.9, "ap": 0.5}, {"auroc": 0.8, "ap": 0.4}
+    return {
+        "on": "circles", "method": "taddy", "seed": 0, "options": {}, "before": before, "within": within,
+    } | changes  # fmt: skip
+
+
+def test_what_the_rest_of_a_snapshot_tells_stands_beside_what_we_say_without_it() -> None:
+    more = {"auroc": 1.0, "ap": 0.7}
+    lines = [
+        both_ways(on="uci:clean"),
+        both_ways(options={"distance": "nearest"}),
+        both_ways(),
+        both_ways(seed=1, within=more),
+    ]
+    found = rows_of(MAKER["page"]([], lines), "taddy")[1:]
+    assert found == [
+        ["`taddy`", "`circles`", "0, 1", "90.0 ± 0.0 / 50.00 ± 0.00", "90.0 ± 14.1 / 55.00 ± 21.21"],
+        ["`taddy`, `distance=nearest`", "`circles`", "0", "90.0 / 50.00", "80.0 / 40.00"],
+        ["`taddy`", "`uci:clean`", "0", "90.0 / 50.00", "80.0 / 40.00"],
+    ]
+
+
+def test_where_nobody_has_scored_both_ways_nothing_is_said_of_it() -> None:
+    assert MAKER["WITHIN"] not in MAKER["page"]([line()], [])
+    assert MAKER["WITHIN"] in MAKER["page"]([line()], [both_ways()])
 
 
 def test_costs_are_the_least_of_the_seeds_and_name_the_machine() -> None:
