@@ -5,8 +5,9 @@
 
 `before` are the scores that `decision_function` gives: by the state before the snapshot, and the event itself. `within` is as
 published: all events of a snapshot count first, the scored one and later ones among them, and are scored by the state that knows
-them. Fitted once, the same network scores both ways. Grounds are those of baselines.py; what `--out` holds already is not run
-again. `docs/baselines.md` shows these lines.
+them (in AddGraph the event then moves its two ends once more, as it does before). The same network, which has learned our way,
+scores both ways. Grounds are those of baselines.py; what `--out` holds already is not run again. `docs/baselines.md` shows these
+lines.
 """
 
 from __future__ import annotations

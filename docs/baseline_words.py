@@ -128,8 +128,9 @@ WITHIN = """\
 
 As published, `netwalk`, `addgraph`, `strgnn` and `taddy` score an event with all of its snapshot, itself and later events
 included. Here they have the state before the snapshot and the event itself, in training too, so that no score depends on what
-comes later, and a live scorer says the same. The same fitted networks score the test part both ways
-(`benchmarks/within_snapshot.py`; AUROC / AP in percent):
+comes later, and a live scorer says the same. Below the same networks, learned our way, score the test part both ways
+(`benchmarks/within_snapshot.py`; AUROC / AP in percent). What `taddy` loses on `communities` by the whole snapshot it loses to
+the event itself, which makes neighbours of any two ends, while how far apart they were before is what its network goes by.
 """
 
 COSTS = """\
