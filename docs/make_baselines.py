@@ -1,4 +1,4 @@
-"""Writes docs/baselines.md from results/baselines.jsonl: what each method is, sees, finds and costs.
+"""Writes docs/baselines.md from results/ (baselines.jsonl, within_snapshot.jsonl): what each method is, sees, finds and costs.
 
     make docs
 
@@ -8,22 +8,25 @@ No figure on that page is typed by hand but the paper's; a test compares it with
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from baseline_words import COSTS, END, GROUNDS, MATRIX, PAPER, START, WORDS
+from baseline_words import COSTS, END, GROUNDS, MATRIX, PAPER, START, WITHIN, WORDS
 from page_parts import RESULTS, Line, read, spread, table
 
 import sdgad
 from sdgad.events.home_streams import HOME_STREAMS
 
 PAGE = Path(__file__).with_name("baselines.md")
-FILE = "baselines"
+FILE, WITHIN_FILE = "baselines", "within_snapshot"
 METRICS = (("auroc", 1), ("ap", 2), ("f1", 1))  # and digits, in percent
 COSTED = ("communities", "mooc")
+DEFAULTS: Line = {}
+WAYS = {"before": "state before it (ours)", "within": "all of it (as published)"}
 
 
-def page(lines: Iterable[Line]) -> str:
+def page(lines: Iterable[Line], within: Iterable[Line] = ()) -> str:
     """The whole page."""
     held = list(lines)
     methods = [name for name in WORDS if name in sdgad.list_detectors()]
@@ -41,6 +44,8 @@ def page(lines: Iterable[Line]) -> str:
         if rows := figures(held, methods, ground):
             head = ("method", "seeds", "AUROC / AP / F1", *(("the paper's",) if ground in PAPER else ()))
             parts += [f"## {words}\n", "In percent, F1 at the validated threshold:\n", table(head, rows)]
+    if rows := both_ways(list(within), methods):
+        parts += [WITHIN, table(("method", "on", "seeds", *WAYS.values()), rows)]
     if rows := costs(held, methods):
         head = ("method", "fit, home stream", "per event", "fit, MOOC", "per event", "machine")
         parts += [COSTS, table(head, rows)]
@@ -52,14 +57,22 @@ def about(name: str) -> list[str]:
     return [f"`{name}`", words.what, words.sees, words.source]
 
 
-def runs(lines: Iterable[Line], method: str, on: str) -> list[Line]:
-    """Of each seed, the last line."""
-    held = {line["seed"]: line for line in lines if (line["method"], line["on"]) == (method, on)}
+def runs(lines: Iterable[Line], method: str, on: str, options: Line = DEFAULTS) -> list[Line]:
+    """With these options, of each seed, the last line."""
+    wanted = (method, on, options)
+    held = {line["seed"]: line for line in lines if (line["method"], line["on"], line["options"]) == wanted}
     return [held[seed] for seed in sorted(held)]
 
 
+def tried(lines: Iterable[Line], method: str, on: str) -> list[Line]:
+    """The options that a method ran with: its defaults first, then the others by what they are called."""
+    of_it = (line["options"] for line in lines if (line["method"], line["on"]) == (method, on))
+    found = {json.dumps(options, sort_keys=True): options for options in of_it}
+    return sorted(found.values(), key=lambda options: (options != DEFAULTS, named(method, options)))
+
+
 def matrix(lines: Sequence[Line], methods: Iterable[str]) -> list[list[str]]:
-    """A row per method, a cell per home stream."""
+    """A row per method, with its defaults, a cell per home stream."""
     rows = []
     for method in methods:
         cells = []
@@ -68,38 +81,58 @@ def matrix(lines: Sequence[Line], methods: Iterable[str]) -> list[list[str]]:
             cell = spread([line["auroc"] for line in found], 1, 100) if found else "–"
             cells.append(f"**{cell}**" if found and stream == WORDS[method].home else cell)
         if set(cells) != {"–"}:
-            rows.append([named(method, lines, HOME_STREAMS), *cells])
+            rows.append([named(method, DEFAULTS), *cells])
     return rows
 
 
 def figures(lines: Sequence[Line], methods: Iterable[str], ground: str) -> list[list[str]]:
-    """A row per method, with the paper's figures where that has a table."""
+    """A row per method and its options, with the paper's figures where that has a table."""
     rows = []
     for method in methods:
-        if found := runs(lines, method, ground):
+        for options in tried(lines, method, ground):
+            found = runs(lines, method, ground, options)
             ours = " / ".join(spread([line[name] for line in found], digits, 100) for name, digits in METRICS)
-            theirs = PAPER.get(ground, {}).get(method)
-            paper = (
-                [" / ".join(f"{value:g}" for value in theirs) if theirs else "–"] if ground in PAPER else []
-            )
             seeds = ", ".join(str(line["seed"]) for line in found)
-            rows.append([named(method, lines, [ground]), seeds, ours, *paper])
+            paper = [published(ground, method, options)] if ground in PAPER else []
+            rows.append([named(method, options), seeds, ours, *paper])
     return rows
 
 
-def named(method: str, lines: Sequence[Line], grounds: Iterable[str]) -> str:
+def both_ways(lines: Sequence[Line], methods: Iterable[str]) -> list[list[str]]:
+    """A row per method, ground and options: AUROC and AP without the rest of an event's snapshot, and with it."""
+    rows = []
+    for method in methods:
+        for ground in (*HOME_STREAMS, *GROUNDS):
+            for options in tried(lines, method, ground):
+                found = runs(lines, method, ground, options)
+                cells = [
+                    " / ".join(
+                        spread([line[way][name] for line in found], digits, 100)
+                        for name, digits in METRICS[:2]
+                    )
+                    for way in WAYS
+                ]
+                seeds = ", ".join(str(line["seed"]) for line in found)
+                rows.append([named(method, options), f"`{ground}`", seeds, *cells])
+    return rows
+
+
+def published(ground: str, method: str, options: Line) -> str:
+    """The paper's figures, which are those of a method as it is or as published, and of no other options."""
+    theirs = PAPER[ground].get(method)
+    if theirs is None or not (options == DEFAULTS or options.get("preset") == "paper"):
+        return "–"
+    return " / ".join(f"{value:g}" for value in theirs)
+
+
+def named(method: str, options: Line) -> str:
     """The method, with the options that it ran with where they are not its defaults."""
-    given = {
-        f"`{key}={value}`"
-        for ground in grounds
-        for line in runs(lines, method, ground)
-        for key, value in line["options"].items()
-    }
-    return ", ".join([f"`{method}`", *sorted(given)])
+    return ", ".join([f"`{method}`", *sorted(f"`{key}={value}`" for key, value in options.items())])
 
 
 def costs(lines: Sequence[Line], methods: Iterable[str]) -> list[list[str]]:
-    """A row per method: seconds of a fit and microseconds of an event, the least of the seeds: others may have run beside."""
+    """A row per method, with its defaults: seconds of a fit and microseconds of an event, the least of the seeds: others may have
+    run beside."""
     rows = []
     for method in methods:
         found = [runs(lines, method, ground) for ground in COSTED]
@@ -117,5 +150,6 @@ def costs(lines: Sequence[Line], methods: Iterable[str]) -> list[list[str]]:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(read(RESULTS / f"{FILE}.jsonl")), encoding="utf-8")
+    both = (read(RESULTS / f"{name}.jsonl") for name in (FILE, WITHIN_FILE))
+    PAGE.write_text(page(*both), encoding="utf-8")
     print(f"{PAGE}: written.")

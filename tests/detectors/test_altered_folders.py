@@ -28,6 +28,7 @@ from .altering import Folder, altered, resealed
 
 COUNT, SLOW_COUNT = 120, 10_000  # altered folders, every second of them resealed
 TINY = {"history": 3, "width": 4, "hidden": 4, "epochs": 1, "bins": 2}
+LOOKING_BACK = {"snapshot": 50, "epochs": 1, "width": 4, "window": 2}
 DETECTORS = {
     "midas": ("midas", {"tick": 7200.0, "buckets": 16}),
     "midas-f": ("midas-f", {"tick": 7200.0, "buckets": 16}),
@@ -38,6 +39,13 @@ DETECTORS = {
     "sdgad": ("sdgad", {**TINY, "projection": 4, "trees": 3, "transforms": 1}),
     "sad": ("sad", {**TINY, "hop": 2, "head": (4,), "bank": 8}),
     "generaldyg": ("generaldyg", {**TINY, "hop": 2, "edges": 4, "depth": 1, "feed": 4, "head": (4,)}),
+    "netwalk": (
+        "netwalk",
+        {"snapshot": 50, "width": 3, "walks": 1, "passes": 1, "clusters": 2, "reservoir": 3},
+    ),
+    "addgraph": ("addgraph", {"snapshot": 50, "epochs": 1, "width": 4, "window": 2}),
+    "strgnn": ("strgnn", {**LOOKING_BACK, "hidden": 4, "neighbours": 3}),
+    "taddy": ("taddy", {**LOOKING_BACK, "nodes": 2, "listed": 4}),
     "tgn": ("classifier", {**TINY, "encoder": "tgn", "head": (4,), "commit": 20}),
 }
 EVENTS = simulate_payments(260, anomaly_rate=0.1, seed=3)
@@ -133,6 +141,12 @@ def change_array(folder: Folder, name: str, key: str, change: Callable[[Any], An
     return {**folder, name: save_arrays({each: np.array(array, order="C") for each, array in arrays.items()})}
 
 
+def without_arrays(folder: Folder, name: str, start: str) -> Folder:
+    """Without those whose names begin so."""
+    kept = {key: array for key, array in load_arrays(folder[name]).items() if not key.startswith(start)}
+    return {**folder, name: save_arrays(kept)}
+
+
 def put(place: Any, value: Any) -> Callable[[Any], Any]:
     def change(array: Any) -> Any:
         array[place] = value
@@ -184,6 +198,80 @@ CASES: dict[str, tuple[str, Callable[[Folder], Folder], str]] = {
         "tgn", lambda f: change_array(f, WEIGHTS, "head.0.bias", put(0, np.nan)), "head.0.bias"),
     "a block of nobody": ("tgn", lambda f: change_array(f, STATE, "own.block.node", put((0, 0), 10**9)), "block"),
     "a memory of nothing": ("tgn", lambda f: change_array(f, STATE, "own.table.row", put((0, 0), np.inf)), "row"),
+    "a memory of no event": ("tgn", lambda f: without_arrays(f, STATE, "own."), "own state"),
+    "a snapshot method that remembers nothing": ("taddy", lambda f: without_arrays(f, STATE, "own."), "own state"),
+    "a table that is missing": ("strgnn", lambda f: without_arrays(f, STATE, "own.table.near1"), "near1"),
+    "a snapshot of no events": ("addgraph", lambda f: change_json(f, CALIBRATION, "snapshot", value=0), "snapshot"),
+    "a snapshot of other events than the option says": (
+        "addgraph", lambda f: change_json(f, CALIBRATION, "snapshot", value=51), "snapshot"),
+    "nodes of two in one row": ("addgraph", lambda f: change_array(f, STATE, "own.table.row", put(0, 1)), "row"),
+    "states of somebody else's width": (
+        "addgraph", lambda f: change_array(f, STATE, "own.table.states", lambda a: a[:, :, :-1]), "states"),
+    "a state that is no number": (
+        "addgraph", lambda f: change_array(f, STATE, "own.table.states", put((0, 0, 0), np.nan)), "states"),
+    "a state beyond all": ("addgraph", lambda f: change_array(f, STATE, "own.table.states", put((0, 0, 0), 1e6)), "states"),
+    "first states beyond all": ("addgraph", lambda f: change_array(f, WEIGHTS, "first", put((0, 0), 1e6)), "first"),
+    "first states of no shape": ("addgraph", lambda f: change_array(f, WEIGHTS, "first", lambda a: a[0, 0]), "first"),
+    "first states of other nodes": ("addgraph", lambda f: change_json(f, CALIBRATION, "nodes", value=3), "nodes"),
+    "graph convolutions without end": ("addgraph", lambda f: change_json(f, CONFIG, "options", "layers", value=10**9), "layers"),
+    "states of absurd width": ("addgraph", lambda f: change_json(f, CONFIG, "options", "width", value=10**5), "width"),
+    "states of another width": ("addgraph", lambda f: change_json(f, CONFIG, "options", "width", value=9999), "first"),
+    "an embedding that is no number": (
+        "netwalk", lambda f: change_array(f, STATE, "own.table.encoder", put((0, 0), np.inf)), "encoder"),
+    "an embedding of too few": ("netwalk", lambda f: change_array(f, STATE, "own.table.decoder", lambda a: a[:-1]), "decoder"),
+    "a reservoir of nobody": ("netwalk", lambda f: change_array(f, STATE, "own.table.reservoir", put((0, 0), -1)), "reservoir"),
+    "a neighbour beyond all": (
+        "netwalk", lambda f: change_array(f, STATE, "own.table.reservoir", put((0, 0), 10**6)), "reservoir"),
+    "more meetings than can be": ("netwalk", lambda f: change_array(f, STATE, "own.table.degree", put(0, 2**62)), "degree"),
+    "a cluster of more edges than are kept": (
+        "netwalk", lambda f: change_array(f, STATE, "own.table.sizes", put(0, 1e30)), "sizes"),
+    "a spread of 0": ("netwalk", lambda f: change_array(f, STATE, "own.table.spread", put(0, 0)), "spread"),
+    "clusters that are not there": ("netwalk", lambda f: change_json(f, CALIBRATION, "clusters", value=3), "clusters"),
+    "a head that there is not": ("netwalk", lambda f: change_json(f, CALIBRATION, "labelled", value=False), "layers"),
+    "a furthest edge at 0": ("netwalk", lambda f: change_array(f, WEIGHTS, "furthest", put((), 0)), "furthest"),
+    "walks without end": ("netwalk", lambda f: change_json(f, CONFIG, "options", "walks", value=10**6), "walks"),
+    "passes without end": ("netwalk", lambda f: change_json(f, CONFIG, "options", "passes", value=10**6), "passes"),
+    "a neighbour who was not met": (
+        "strgnn", lambda f: change_array(f, STATE, "own.table.near0", lambda a: a[::-1]), "near0"),
+    "a neighbour twice": ("strgnn", lambda f: change_array(f, STATE, "own.table.near0", lambda a: a[:, [0, 0, 0]]), "near0"),
+    "a pair of nobody": ("strgnn", lambda f: change_array(f, STATE, "own.table.pairs0", put(-1, 2**62)), "pairs0"),
+    "a pair twice": ("strgnn", lambda f: change_array(f, STATE, "own.table.pairs1", lambda a: a[[0, *range(len(a))]]), "pairs1"),
+    "somebody who met nobody": ("strgnn", lambda f: change_array(f, STATE, "own.table.pairs0", lambda a: a[:1]), "who0"),
+    "pooling of another size": ("strgnn", lambda f: change_json(f, CALIBRATION, "k", value=10**6), "k is"),
+    "a recurrent unit of absurd size": (
+        "strgnn", lambda f: change_json(f, CONFIG, "options", "hidden", value=10**8), "recurrent"),
+    "a weight of a subgraph that is no number": (
+        "strgnn", lambda f: change_array(f, WEIGHTS, "first.weight", put((0, 0), np.nan)), "first.weight"),
+    "a diffusion to nobody": ("taddy", lambda f: change_array(f, STATE, "own.table.near0", put((0, 0), -1)), "mass0"),
+    "a diffusion to oneself": (
+        "taddy", lambda f: change_array(f, STATE, "own.table.near0", put((0, 0), 0)), "near0"),
+    "a share of diffusion beyond 1": ("taddy", lambda f: change_array(f, STATE, "own.table.mass1", put((0, 0), 1.5)), "mass1"),
+    "a distance of 0": ("taddy", lambda f: change_array(f, STATE, "own.table.apart0", put((0, 0), 0)), "apart0"),
+    "a distance to somebody that is none": (
+        "taddy", lambda f: change_array(f, STATE, "own.table.apart0", put((0, 0), 10)), "apart0"),
+    "tables of more snapshots than are looked at": (
+        "taddy", lambda f: change_json(f, CONFIG, "options", "window", value=3), "encoding.time.weight"),
+    "a transformer without end": ("taddy", lambda f: change_json(f, CONFIG, "options", "layers", value=10**9), "layers"),
+    "a transformer of absurd width": ("taddy", lambda f: change_json(f, CONFIG, "options", "width", value=9998), "weight"),
+    "a token that is no number": (
+        "taddy", lambda f: change_array(f, WEIGHTS, "encoding.rank.weight", put((0, 0), np.nan)), "encoding.rank.weight"),
+    "a bank beyond all memory": ("sad", lambda f: change_json(f, CONFIG, "options", "bank", value=10**10), "bank"),
+    "an attention of another width": ("sad", lambda f: change_json(f, CONFIG, "options", "width", value=8), "event.encoder"),
+    "a deviation network that is missing": ("sad", lambda f: without_arrays(f, WEIGHTS, "deviation.1.bias"), "deviation.1.bias"),
+    "a scale of nothing": (
+        "sad", lambda f: change_array(f, WEIGHTS, "event.scale.msg.scale", put(0, 0)), "event.scale.msg.scale"),
+    "a frequency that is no number": (
+        "sad", lambda f: change_array(f, WEIGHTS, "event.encoder.clock.frequency", put(0, np.nan)), "clock.frequency"),
+    "events of another shape": ("sad", lambda f: change_json(f, CALIBRATION, "shape", "msg", value=7), "other events"),
+    "an ego-graph of all edges": ("generaldyg", lambda f: change_json(f, CONFIG, "options", "edges", value=10**6), "edges"),
+    "neighbours without end": ("generaldyg", lambda f: change_json(f, CONFIG, "options", "hop", value=10**6), "hop"),
+    "a layer applied without end": ("generaldyg", lambda f: change_json(f, CONFIG, "options", "depth", value=10**9), "depth"),
+    "roles that are missing": (
+        "generaldyg", lambda f: change_array(f, WEIGHTS, "event.encoder.role.weight", lambda a: a[:-1]), "role.weight"),
+    "a transformer's weight beyond all": (
+        "generaldyg", lambda f: change_array(f, WEIGHTS, "event.encoder.norm.weight", put(0, 1e30)), "norm.weight"),
+    "events of another length": (
+        "generaldyg", lambda f: change_json(f, CALIBRATION, "shape", "history", value=4), "other events"),
     "a say that is no number": (
         "sdgad", lambda f: change_json(f, CALIBRATION, "say", "flow", value=NAN), "flow"),
     "a boundary beyond all": ("sdgad", lambda f: change_json(f, CALIBRATION, "score", "boundary", value=NAN), "boundary"),

@@ -29,7 +29,8 @@ def rows_of(text: str, name: str) -> list[list[str]]:
 
 
 def test_the_committed_page_is_what_the_results_make() -> None:
-    made = MAKER["page"](MAKER["read"](ROOT / "results" / "baselines.jsonl"))
+    results = (ROOT / "results" / f"{name}.jsonl" for name in ("baselines", "within_snapshot"))
+    made = MAKER["page"](*map(MAKER["read"], results))
     committed = (ROOT / "docs" / "baselines.md").read_text("utf-8")
     assert committed == made, "docs/baselines.md is stale: run `make docs`"
 
@@ -62,6 +63,58 @@ def test_the_papers_figures_stand_beside_ours_where_it_has_any() -> None:
     clean, mooc = [row for row in rows_of(text, "midas") if len(row) in (3, 4) and "/" in row[2]]
     assert clean == ["`midas`, `tick=3600.0`", "0", "90.0 / 50.00 / 25.0"]
     assert mooc[3] == "–"
+
+
+def test_other_options_have_rows_of_their_own_after_the_defaults_whose_row_they_leave_alone() -> None:
+    nearest, paper = {"distance": "nearest"}, {"preset": "paper", "epochs": 3}
+    lines = [line(on="mooc", method="sad", options=options, auroc=0.7) for options in (paper, nearest)]
+    lines += [line(on="mooc", method="sad"), line(on="mooc", method="sad", options=paper, seed=1, auroc=0.9)]
+    lines += [line(on="mooc", method="sad", options=nearest, auroc=0.6)]
+    found = rows_of(MAKER["page"](lines), "sad")[1:4]
+    assert found == [
+        ["`sad`", "0", "90.0 / 50.00 / 25.0", "71.25 / 6.74 / 3.12"],
+        ["`sad`, `distance=nearest`", "0", "60.0 / 50.00 / 25.0", "–"],
+        ["`sad`, `epochs=3`, `preset=paper`", "0, 1", "80.0 ± 14.1 / 50.00 ± 0.00 / 25.0 ± 0.0", "71.25 / 6.74 / 3.12"],
+    ]  # fmt: skip
+    assert MAKER["figures"](lines[::-1], ["sad"], "mooc")[1][0] == "`sad`, `distance=nearest`"
+
+
+def test_matrix_and_costs_are_of_the_defaults_alone() -> None:
+    other = [line(on="communities", options={"tick": 60.0}, auroc=0.1, fit_seconds=0.1)]
+    assert len(rows_of(MAKER["page"](other), "midas")) == 1
+    assert rows_of(MAKER["page"]([line(on="communities"), *other]), "midas")[1:] == [
+        ["`midas`", "90.0", "–", "–", "–", "–"],
+        ["`midas`", "1.2 s", "5 µs", "–", "–", "Card 9, threads: 4"],
+    ]
+
+
+def both_ways(**changes: Any) -> dict[str, Any]:
+    """A line as `benchmarks/within_snapshot.py` writes it."""
+    before, within = {"auroc": 0.9, "ap": 0.5}, {"auroc": 0.8, "ap": 0.4}
+    return {
+        "on": "circles", "method": "taddy", "seed": 0, "options": {}, "before": before, "within": within,
+    } | changes  # fmt: skip
+
+
+def test_what_the_rest_of_a_snapshot_tells_stands_beside_what_we_say_without_it() -> None:
+    more = {"auroc": 1.0, "ap": 0.7}
+    lines = [
+        both_ways(on="uci:clean"),
+        both_ways(options={"distance": "nearest"}),
+        both_ways(),
+        both_ways(seed=1, within=more),
+    ]
+    found = rows_of(MAKER["page"]([], lines), "taddy")[1:]
+    assert found == [
+        ["`taddy`", "`circles`", "0, 1", "90.0 ± 0.0 / 50.00 ± 0.00", "90.0 ± 14.1 / 55.00 ± 21.21"],
+        ["`taddy`, `distance=nearest`", "`circles`", "0", "90.0 / 50.00", "80.0 / 40.00"],
+        ["`taddy`", "`uci:clean`", "0", "90.0 / 50.00", "80.0 / 40.00"],
+    ]
+
+
+def test_where_nobody_has_scored_both_ways_nothing_is_said_of_it() -> None:
+    assert MAKER["WITHIN"] not in MAKER["page"]([line()], [])
+    assert MAKER["WITHIN"] in MAKER["page"]([line()], [both_ways()])
 
 
 def test_costs_are_the_least_of_the_seeds_and_name_the_machine() -> None:

@@ -155,6 +155,8 @@ class Saving(Options, Deciding):
         detector._state = detector._new_state()
         if own := unprefixed(state):
             detector._state.load(own)
+        elif detector._state.remembers and len(detector._archive):
+            raise KeyError("what the detector's own state holds of the history is missing")
         detector._load_explaining(state)
         detector._fitted = True
         return detector

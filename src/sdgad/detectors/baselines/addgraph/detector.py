@@ -22,7 +22,8 @@ from sdgad.detectors.baselines.snapshots.state import SnapshotState
 from sdgad.detectors.config import DetectorConfig
 from sdgad.detectors.ranges import TINY, Ranges
 from sdgad.detectors.registry import detectors
-from sdgad.events.held import whole
+from sdgad.encoders.base import MOST_LAYERS
+from sdgad.events.held import ANY, held, whole
 from sdgad.events.stream import Array
 
 MOST_WINDOW = 1000
@@ -51,7 +52,7 @@ class AddGraphConfig(SnapshotConfig):
     ranges: ClassVar[Ranges] = (
         *SnapshotConfig.ranges,
         (("window",), 1, MOST_WINDOW),
-        (("layers",), 1, math.inf),
+        (("layers",), 1, MOST_LAYERS),
         (("depth",), 0, MOST_WINDOW),
         (("beta", "margin"), TINY, math.inf),
         (("mu",), 0, math.inf),
@@ -143,5 +144,6 @@ class AddGraph(SnapshotDetector):
         return {**super()._calibration(), "nodes": self._nodes}
 
     def _restore(self, weights: dict[str, Array], calibration: dict[str, Any]) -> None:
-        self._nodes = whole(calibration["nodes"], "nodes", high=len(weights["first"]))
+        first = held(weights, "first", "f4", (ANY, self.config.width), low=-1, high=1)
+        self._nodes = whole(calibration["nodes"], "nodes", low=len(first), high=len(first))
         super()._restore(weights, calibration)

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from sdgad.configuration import option
+from sdgad.detectors.config import MOST_HISTORY
 from sdgad.detectors.learned.training_config import TrainingConfig
 from sdgad.detectors.ranges import Ranges
-from sdgad.encoders.base import EncoderConfig
+from sdgad.encoders.base import MOST_LAYERS, EncoderConfig
 from sdgad.errors import InputError
 from sdgad.history.needs import Needs
 from sdgad.history.window import WindowShape
+
+MOST_EDGES = 1000  # every one looks at every other
 
 PAPER: Mapping[str, Any] = {
     "context": False, "history": 26, "hop": 26, "edges": 64, "width": 128, "time_width": 100, "layers": 2, "heads": 4,
@@ -43,7 +46,10 @@ class GeneralDyGConfig(TrainingConfig):
     paper: ClassVar[Mapping[str, Any]] = PAPER
     ranges: ClassVar[Ranges] = (
         *TrainingConfig.ranges,
-        (("hop", "reach", "edges", "width", "time_width", "heads", "depth", "feed"), 1, math.inf),
+        (("reach", "width", "time_width", "heads", "feed"), 1, math.inf),
+        (("hop",), 1, MOST_HISTORY),
+        (("edges",), 1, MOST_EDGES),
+        (("depth",), 1, MOST_LAYERS),
     )
 
     def __post_init__(self) -> None:

@@ -34,6 +34,7 @@ from sdgad.metrics import auroc, average_precision, mixture
 DRAWS = 0x9E3779B9  # so that what training draws has nothing to do with the first weights, which the same seed gives
 FEW_SHARE = 0.1  # the say of all the few labelled anomalies together
 MOST_SLOTS = 10_000
+MOST_LEARNING = 1000  # walks of a node, and passes over them, when a snapshot ends
 CHOICE = (2, 3, 5, 8, 12)  # numbers of clusters, where nobody says how many
 
 
@@ -60,7 +61,8 @@ class NetWalkConfig(SnapshotConfig):
 
     ranges: ClassVar[Ranges] = (
         *SnapshotConfig.ranges,
-        (("walks", "passes", "batch", "hidden"), 1, math.inf),
+        (("walks", "passes"), 1, MOST_LEARNING),
+        (("batch", "hidden"), 1, math.inf),
         (("length", "reservoir", "clusters"), 1, MOST_SLOTS),
         (("rate",), TINY, math.inf),
         (("gamma", "beta", "decay"), 0, math.inf),

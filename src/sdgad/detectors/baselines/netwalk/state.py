@@ -23,7 +23,7 @@ KEPT = 4096  # edges that clusters are made of
 SAMPLED = 256  # outputs of the autoencoder that are looked at in a step
 LEAST = 1e-12  # a distance is at least this
 LEAST_SPREAD = 1e-4
-MOST_COMMITS = 2**53
+MOST_COMMITS = MOST_EVENTS = 2**53
 
 
 @dataclass(frozen=True)
@@ -205,13 +205,17 @@ class NetWalkState(SnapshotState):
         )
         for name, shape in shapes.items():
             held(table, name, "f4", shape, low=-MOST, high=MOST)
-        held(table, "reservoir", "i8", (rows, learning.reservoir), low=NOBODY, high=rows - 1)
-        held(table, "degree", "i8", (rows,), low=0)
+        reservoir = held(table, "reservoir", "i8", (rows, learning.reservoir), low=NOBODY, high=rows - 1)
+        degree = held(table, "degree", "i8", (rows,), low=0, high=MOST_EVENTS)
+        if ((reservoir >= 0) != (degree > 0)[:, None]).any():
+            raise ValueError(
+                "the array 'reservoir' does not hold neighbours of those who have some, and of no others"
+            )
         edges = held(table, "edges", "i8", (ANY, 2), low=0, high=rows - 1)
         if len(edges) > KEPT:
             raise ValueError("the array 'edges' is too long")
         held(table, "centroids", "f4", (sum(learning.clusters), width), low=0, high=1)
-        held(table, "sizes", "f4", (sum(learning.clusters),), low=0)
+        held(table, "sizes", "f4", (sum(learning.clusters),), low=0, high=2 * KEPT)
         held(table, "middle", "f4", (width,), low=0, high=1)
         held(table, "spread", "f4", (width,), low=LEAST_SPREAD / 2, high=1)
         held(table, "commits", "i8", (1,), low=0, high=MOST_COMMITS)

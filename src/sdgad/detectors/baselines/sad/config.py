@@ -15,6 +15,8 @@ from sdgad.errors import InputError
 from sdgad.history.needs import Needs
 from sdgad.history.window import WindowShape
 
+MOST_BANK = 1_000_000  # every event of a step is compared with it
+
 PAPER: Mapping[str, Any] = {
     "context": False, "history": 20, "hop": 20, "width": 128, "time_width": 128, "heads": 2, "head": (1024, 1024, 128),
     "head_dropout": 0.2, "batch": 256, "epochs": 10, "patience": 10, "learning_rate": 5e-4, "weight_decay": 0.0, "average": 0.0,
@@ -44,7 +46,7 @@ class SADConfig(TrainingConfig):
     ranges: ClassVar[Ranges] = (
         *TrainingConfig.ranges,
         (("hop", "reach", "width", "time_width", "heads"), 1, math.inf),
-        (("bank",), 2, math.inf),
+        (("bank",), 2, MOST_BANK),
         (("drawn", "temperature"), TINY, math.inf),
         (("margin", "deviation", "contrast"), 0, math.inf),
         (("drop_edges",), 0, 1 - TINY),

@@ -14,6 +14,7 @@ from sdgad.history.positions import Ties
 
 SNAPSHOTS = 12  # of the training part, where nobody says how long one is
 MOST_EVENTS = 2**31  # of a snapshot
+MOST_WIDTH = 10_000
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,8 @@ class SnapshotConfig(DetectorConfig):
 
     ranges: ClassVar[Ranges] = (
         (("snapshot",), 1, MOST_EVENTS),
-        (("width", "epochs", "patience"), 1, math.inf),
+        (("width",), 1, MOST_WIDTH),
+        (("epochs", "patience"), 1, math.inf),
         (("learning_rate",), TINY, math.inf),
         (("weight_decay",), 0, math.inf),
         (("average",), 0, 1 - TINY),

@@ -1,13 +1,17 @@
-"""Look-back: tables of the last snapshots, and what is asked of one: what it says of a node, and who met whom."""
+"""Look-back: tables of the last snapshots, what one says of a node, who met whom in it, and what such tables have to be."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from sdgad.detectors.baselines.snapshots.graph import HALF
+from sdgad.detectors.baselines.snapshots.rows import NO_ROW
+from sdgad.events.held import ANY, held
+from sdgad.history.state import Array
 
 BEYOND = 2**62  # above every node and every pair
 
@@ -42,3 +46,26 @@ def _place(known: Tensor, wanted: Tensor) -> Tensor:
     padded = torch.cat([known, known.new_full((1,), BEYOND)])
     place = torch.searchsorted(padded, wanted.contiguous())
     return torch.where(padded[place] == wanted, place, len(known))
+
+
+# ---------------------------------------------------------------------- files
+def need_met(table: Mapping[str, Array], back: int, rows: int) -> tuple[Array, Array]:
+    """`who` and `pairs` of a snapshot: each pair of two of so many rows once, in order; and all who are in one, in order."""
+    pairs = held(table, f"pairs{back}", "i8", (ANY,), low=0)
+    one, other = pairs >> HALF, pairs & ((1 << HALF) - 1)
+    if (one >= other).any() or (other >= rows).any() or (np.diff(pairs) <= 0).any():
+        raise ValueError(f"the array 'pairs{back}' holds a pair that cannot be, or not in its place")
+    who = held(table, f"who{back}", "i8", (ANY,))
+    if not np.array_equal(who, np.unique([one, other])):
+        raise ValueError(f"the array 'who{back}' does not hold those who met")
+    return who, pairs
+
+
+def need_near(table: Mapping[str, Array], back: int, who: Array, most: int) -> Array:
+    """`near` of a snapshot: for each who met somebody at most so many others who did, none of them twice."""
+    near = held(table, f"near{back}", "i8", (len(who), most), low=NO_ROW)
+    nobody, ordered = near < 0, np.sort(near, 1)
+    twice = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
+    if twice.any() or (near == who[:, None]).any() or not (nobody | np.isin(near, who)).all():
+        raise ValueError(f"the array 'near{back}' holds somebody who cannot be near")
+    return near

@@ -64,12 +64,13 @@ class SnapshotMethod(Detector):
         self._size = whole(calibration["snapshot"], "snapshot", low=1, high=MOST_EVENTS)
         if self.config.snapshot not in (None, self._size):
             raise ValueError("the events of a snapshot are not as many as the option says")
-        network = self._started()
-        wanted = network.state_dict()
+        with torch.device("meta"):  # seen before room is made for it
+            wanted = self._make_network().state_dict()
         if wanted.keys() != weights.keys():
             raise ValueError(f"the network has other parts: {sorted(wanted.keys() ^ weights.keys())[0]}")
         for name, tensor in wanted.items():
             kind = str(torch.empty(0, dtype=tensor.dtype).numpy().dtype.str)
             held(weights, name, kind, tuple(tensor.shape), low=-MOST, high=MOST)
+        network = self._started()
         network.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
         self._network = network.to(choose_device(self.config.device)).eval()

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from sdgad.detectors.baselines.snapshots.graph import SnapshotGraph
-from sdgad.detectors.baselines.snapshots.lookback import moved_on
+from sdgad.detectors.baselines.snapshots.lookback import met, moved_on, need_met, need_near
 from sdgad.detectors.baselines.snapshots.rows import NO_ROW, need_rows, rows_of, with_newcomers
 from sdgad.detectors.baselines.snapshots.state import SnapshotState
 from sdgad.detectors.baselines.strgnn.network import StrGNNNetwork
 from sdgad.detectors.baselines.strgnn.subgraphs import SNAPSHOT, Subgraphs, enclosing, nearest
-from sdgad.events.held import ANY, held
 from sdgad.history.state import Array
 
 
@@ -53,8 +53,12 @@ class StrGNNState(SnapshotState):
         self.tables = {**moved_on(self.tables, newest, self.window), "row": row}
 
     def need_table(self, table: Mapping[str, Array]) -> None:
-        last = need_rows(table) - 1
+        rows = need_rows(table)
         for back in range(self.window):
-            who = held(table, f"who{back}", "i8", (ANY,), low=0, high=last, rising=True)
-            held(table, f"near{back}", "i8", (len(who), self.most), low=NO_ROW, high=last)
-            held(table, f"pairs{back}", "i8", (ANY,), low=0, rising=True)
+            who, pairs = need_met(table, back, rows)
+            near = need_near(table, back, who, self.most)
+            known, one, other = map(
+                torch.from_numpy, (pairs, np.broadcast_to(who[:, None], near.shape).copy(), near)
+            )
+            if not ((other < 0) | met(known, one, other)).all():
+                raise ValueError(f"the array 'near{back}' holds somebody who was not met")

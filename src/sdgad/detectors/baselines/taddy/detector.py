@@ -15,6 +15,7 @@ from sdgad.detectors.config import DetectorConfig
 from sdgad.detectors.ranges import TINY, Ranges
 from sdgad.detectors.registry import detectors
 from sdgad.detectors.task import Task
+from sdgad.encoders.base import MOST_LAYERS
 from sdgad.errors import InputError
 
 Distance = Literal["both", "nearest"]
@@ -39,7 +40,8 @@ class TaddyConfig(LookBackConfig):
         *LookBackConfig.ranges,
         (("nodes",), 1, MOST_NODES),
         (("listed",), 1, MOST_LISTED),
-        (("layers", "heads"), 1, math.inf),
+        (("layers",), 1, MOST_LAYERS),
+        (("heads",), 1, math.inf),
         (("attention_dropout",), 0, 1 - TINY),
     )
 

@@ -8,13 +8,13 @@ import torch
 from torch import Tensor
 
 from sdgad.detectors.baselines.snapshots.graph import SnapshotGraph
-from sdgad.detectors.baselines.snapshots.lookback import moved_on
+from sdgad.detectors.baselines.snapshots.lookback import moved_on, need_met, need_near
 from sdgad.detectors.baselines.snapshots.rows import NO_ROW, need_rows, rows_of, with_newcomers
 from sdgad.detectors.baselines.snapshots.state import SnapshotState
 from sdgad.detectors.baselines.taddy.diffusion import FAR, SNAPSHOT, spread
 from sdgad.detectors.baselines.taddy.network import TaddyNetwork
 from sdgad.detectors.baselines.taddy.substructure import Substructure, substructure
-from sdgad.events.held import ANY, held
+from sdgad.events.held import held
 from sdgad.history.state import Array
 
 Spreads = dict[tuple[int, int], dict[str, Tensor]]
@@ -76,11 +76,12 @@ class TaddyState(SnapshotState):
         return self._known[key]
 
     def need_table(self, table: Mapping[str, Array]) -> None:
-        last = need_rows(table) - 1
+        rows = need_rows(table)
         for back in range(self.window):
-            who = held(table, f"who{back}", "i8", (ANY,), low=0, high=last, rising=True)
-            shape = (len(who), self.most)
-            held(table, f"near{back}", "i8", shape, low=NO_ROW, high=last)
-            held(table, f"mass{back}", "f4", shape, low=0, high=1)
-            held(table, f"apart{back}", "u1", shape, high=FAR)
-            held(table, f"pairs{back}", "i8", (ANY,), low=0, rising=True)
+            who, _ = need_met(table, back, rows)
+            near = need_near(table, back, who, self.most)
+            mass = held(table, f"mass{back}", "f4", near.shape, low=0, high=1)
+            apart = held(table, f"apart{back}", "u1", near.shape, low=1, high=FAR)
+            for name, somebody in (("mass", mass > 0), ("apart", apart < FAR)):
+                if (somebody != (near >= 0)).any():
+                    raise ValueError(f"the array '{name}{back}' does not speak of those who are near")
