@@ -12,12 +12,13 @@ import sdgad
 from sdgad.detectors.sdgad.config import LIKES
 from sdgad.detectors.sdgad.detector import SDGAD
 from sdgad.errors import InputError
+from sdgad.events.home_streams import HOME_STREAMS
 from sdgad.events.simulator import simulate_payments
 from sdgad.metrics import auroc
 
 TRAIN, VAL, TEST = simulate_payments(4000, anomaly_rate=0.03, seed=1).split()
 SMALL = {"history": 8, "width": 8, "projection": 8, "hidden": 16, "device": "cpu", "epochs": 1, "trees": 30}
-UNLABELLED = {"forest", "ellipse", "ranks", "contrast", "floods", "flow"}
+UNLABELLED = {"forest", "ellipse", "ranks", "features", "contrast", "floods", "flow"}
 
 
 def fit(how: str = "all", k: int = 3, **options: object) -> SDGAD:
@@ -44,6 +45,33 @@ def test_what_validation_gave_no_say_is_forgotten() -> None:
     assert all(model._say.values())
     assert model._panel is not None
     assert set(model._panel.kinds) == set(model._say) - {"flow"} < {*UNLABELLED, *LIKES}
+
+
+def test_what_is_heard_in_the_last_word_alone_is_asked_too() -> None:
+    model = fit()
+    assert model._last is not None
+    assert set(model._last.say) == UNLABELLED - {"floods"} <= set(model._say)
+    assert fit(last_word=False)._last is None
+    assert fit("none")._last is None
+
+
+def test_a_kind_of_anomaly_that_no_label_speaks_of_is_found_by_the_last_word() -> None:
+    events = HOME_STREAMS["unseen"].make(3)
+    train, val, test = events.split(train=0.4, val=0.2)
+    kind = test.anomaly_type
+    assert kind is not None
+    new = (kind == "") | (kind == "length")
+
+    def found(*, last_word: bool) -> tuple[float, float]:
+        model = SDGAD(**{**SMALL, "epochs": 4, "history": 20, "trees": 200}, last_word=last_word).fit(
+            train, val=val
+        )  # type: ignore[arg-type]
+        scores = model.decision_function(test)
+        return auroc(test.label[new], scores[new]) or 0, auroc(test.label, scores) or 0
+
+    (of_new, of_all), (without_new, without_all) = found(last_word=True), found(last_word=False)
+    assert of_new > without_new + 0.05
+    assert of_all > without_all
 
 
 def test_every_switch_takes_its_kinds_out() -> None:
@@ -75,6 +103,9 @@ def test_a_saved_model_has_all_kinds_and_the_same_scores_to_the_last_bit(tmp_pat
     again = sdgad.load(tmp_path / "model")
     assert isinstance(again, SDGAD)
     assert again._say == model._say
+    assert model._last is not None
+    assert again._last is not None
+    assert again._last.say == model._last.say
     np.testing.assert_array_equal(again.decision_function(TEST), model.decision_function(TEST))
 
 
@@ -91,3 +122,16 @@ def test_what_is_recent_of_another_shape_is_refused_like_any_folder_that_does_no
     weights = unlabelled._weights() | {"evidence.recent.plain": np.zeros(2)}
     with pytest.raises(ValueError, match="recent"):
         copy(unlabelled)._restore(weights, unlabelled._calibration())
+
+
+def test_a_last_word_that_does_not_go_with_the_evidence_is_refused() -> None:
+    model = fit()
+    weights, calibration = model._weights(), model._calibration()
+    without = {name: array for name, array in weights.items() if not name.startswith("evidence.last.")}
+    for arrays, held in (
+        (without, calibration),
+        (weights, {name: value for name, value in calibration.items() if name != "last_word"}),
+        (weights, {**calibration, "last_word": {"trunks": 1.0}}),
+    ):
+        with pytest.raises((ValueError, KeyError), match=r"last|rarer"):
+            copy(model)._restore(arrays, held)

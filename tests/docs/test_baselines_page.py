@@ -29,7 +29,7 @@ def rows_of(text: str, name: str) -> list[list[str]]:
 
 
 def test_the_committed_page_is_what_the_results_make() -> None:
-    results = (ROOT / "results" / f"{name}.jsonl" for name in ("baselines", "within_snapshot"))
+    results = (ROOT / "results" / f"{name}.jsonl" for name in ("baselines", "within_snapshot", "rows"))
     made = MAKER["page"](*map(MAKER["read"], results))
     committed = (ROOT / "docs" / "baselines.md").read_text("utf-8")
     assert committed == made, "docs/baselines.md is stale: run `make docs`"
@@ -127,3 +127,16 @@ def test_costs_are_the_least_of_the_seeds_and_name_the_machine() -> None:
         "–",
         "Card 9, threads: 4",
     ]
+
+
+def test_runs_of_the_readmes_comparison_stand_here_where_there_are_no_others() -> None:
+    run = {
+        "row": "mooc S1", "detector": "boosting", "seed": 0, "auroc": 0.81, "ap": 0.1, "f1": 0.17, "options": {},
+        "seconds": {"fit": 44.25, "score": 1.9}, "device": "Card 9",
+    }  # fmt: skip
+    verdict = {"row": "mooc S1", "verdict": "tied"}
+    runs = [run, {**run, "seed": 1}, {**run, "row": "darpa S3"}, verdict, {**run, "detector": "midas"}]
+    text = MAKER["page"]([line(on="mooc")], (), runs)
+    assert rows_of(text, "boosting")[1] == ["`boosting`", "0", "81.0 / 10.00 / 17.0", "–"]
+    assert rows_of(text, "boosting")[2][3:5] == ["44.2 s", "–"]
+    assert rows_of(text, "midas")[1][2] == "90.0 / 50.00 / 25.0"

@@ -91,6 +91,23 @@ class EventTable:
         found: Table = table[:, start : start + width]
         return found
 
+    def feature_habits(self, table: Table) -> Table:
+        """Edge features against the habits of source, destination and pair, and in spreads of the first two."""
+        context, msg = self.shape.context, self.shape.msg
+        width = context + msg
+        deviations = width + (RELATIONS if context else 0)
+        surprises = deviations + 2 * width + msg + self.shape.phases
+        starts = (
+            deviations + context,
+            deviations + width + context,
+            deviations + 2 * width,
+            surprises + context,
+            surprises + width + context,
+        )
+        places = [start + i for start in starts for i in range(msg)] if self.shape.history else []
+        found: Table = table[:, places]
+        return found
+
     def rows(self, index: HistoryIndex, rows: Tensor) -> Table:
         """The stream's own events, by number."""
         return self._joined(index.rows(part, self.shape.history) for part in torch.split(rows, AT_ONCE))

@@ -58,8 +58,8 @@ class Explains(ABC):
         if self._account is not None:
             self._account.tell(rows, kinds or {})
 
-    def _evidence_told(self, told: dict[str, Array]) -> list[tuple[str, float, Array]]:  # noqa: ARG002
-        """Name, weight in the score and nats of every kind of evidence, from the numbers that it told."""
+    def _evidence_told(self, told: dict[str, Array]) -> list[tuple[str, Array, Array]]:  # noqa: ARG002
+        """Name, weights in the scores and nats of every kind of evidence, from the numbers that it told."""
         return []
 
     def _boosted(self) -> Say:

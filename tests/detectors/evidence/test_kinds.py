@@ -15,6 +15,7 @@ from sdgad.detectors.boosted import Growth, RowMaker
 from sdgad.detectors.event_table import EventTable
 from sdgad.detectors.sdgad.evidence.base import Kind, Lesson, kinds
 from sdgad.detectors.sdgad.evidence.ellipse import Ellipse, Ranks
+from sdgad.detectors.sdgad.evidence.features import Features
 from sdgad.detectors.sdgad.evidence.floods import Floods, poisson_surprise
 from sdgad.detectors.sdgad.evidence.forest import SAMPLES, TREES
 from sdgad.detectors.sdgad.evidence.labelled_trees import LabelledTrees
@@ -23,7 +24,8 @@ from sdgad.detectors.sdgad.evidence.panel import Panel
 from sdgad.detectors.task import FitScores, Task
 from sdgad.events.simulator import simulate_payments
 from sdgad.events.stream import EventStream
-from sdgad.history.context import NAMES, SIDES
+from sdgad.history.context import NAMES, PHASE_NAMES, SIDES
+from sdgad.history.habits import HabitNames
 from sdgad.metrics import auroc
 
 TRAIN, VAL, _ = simulate_payments(4000, anomaly_rate=0.03, seed=1).split()
@@ -77,7 +79,7 @@ def test_it_finds_planted_anomalies_and_comes_back_from_its_arrays(
     np.testing.assert_array_equal(again.raw(lesson.val), found)
 
 
-@pytest.mark.parametrize("name", ["forest", "ellipse", "ranks", "contrast", "floods"])
+@pytest.mark.parametrize("name", ["forest", "ellipse", "ranks", "features", "contrast", "floods"])
 def test_what_needs_no_label_looks_at_none(name: str) -> None:
     bare = fitted(name, lesson_of(TRAIN.with_labels("none")))
     relabelled = lesson_of(TRAIN.with_labels("none"))
@@ -152,6 +154,45 @@ def test_ranks_are_the_mahalanobis_distance_of_normal_scores_whatever_the_size_o
     beyond_far = beyond.copy()
     beyond_far[:, table.shape.context + table.shape.msg] = 1e6
     np.testing.assert_array_equal(kind.raw(beyond), kind.raw(beyond_far))
+
+
+def test_feature_habits_are_those_that_are_named_after_an_edge_feature(
+    labelled: tuple[EventTable, Lesson],
+) -> None:
+    table, lesson = labelled
+    shape = table.shape
+    features = [f"feature {i}" for i in range(shape.msg)]
+    context = [*NAMES, *PHASE_NAMES][: shape.context]
+    assert len(context) == shape.context
+    names = HabitNames.of(context, features)
+    columns = [*context, *features, *names.relations, *names.deviations, *names.surprises, *names.circles]
+    numbers = np.arange(lesson.val.shape[1], dtype=np.float32)[None]
+    assert len(columns) == numbers.shape[1]
+    found = [columns[int(place)] for place in table.feature_habits(numbers)[0]]
+    wanted = [name for name in (*names.deviations, *names.surprises) if name.startswith("feature ")]
+    assert found == wanted
+    assert len(found) == 5 * shape.msg
+
+
+def test_one_feature_far_from_its_habit_is_enough(labelled: tuple[EventTable, Lesson]) -> None:
+    table, lesson = labelled
+    kind = fitted("features", labelled)
+    usual = lesson.val[(lesson.task.val_label != 1).cpu().numpy()]
+    place = table.feature_habits(np.arange(usual.shape[1], dtype=np.float32)[None])[0].astype(int)[0]
+    odd = usual.copy()
+    odd[:, place] = -100.0  # below the habit is as odd as above it
+    assert (kind.raw(odd) > kind.raw(usual).max()).all()
+    odd[:, place] = 200.0
+    assert (kind.raw(odd) > 100.0 / np.abs(usual[:, place]).max()).all()
+    other = usual.copy()
+    other[:, : table.shape.context] = 1e3  # what is no residual of a feature has no say
+    np.testing.assert_array_equal(kind.raw(other), kind.raw(usual))
+
+
+def test_features_that_a_stream_does_not_have_are_no_evidence(labelled: tuple[EventTable, Lesson]) -> None:
+    table, lesson = labelled
+    assert Features(table).learns(lesson)
+    assert not Features(EventTable(replace(table.shape, msg=0))).learns(lesson)
 
 
 def test_columns_about_source_destination_and_pair_are_apart_and_leave_out_the_stream(

@@ -29,7 +29,7 @@ class Findings:
     p_values: Array
     place: Array
     rows: Table
-    evidence: Sequence[tuple[str, float, Array]]  # name, weight and nats of every kind
+    evidence: Sequence[tuple[str, Array, Array]]  # name, weights and nats of every kind
     explainer: Explainer | None  # None: the detector remembers nobody
 
     def explanations(self, rows: Sequence[int] | Array | None = None, most: int = MOST) -> list[Explanation]:
@@ -50,18 +50,14 @@ class Findings:
         return found
 
     def _evidence(self, places: Array) -> list[tuple[KindOfEvidence, ...]]:
-        """Of every event, kinds that have a say, by what they contribute; of equals by name."""
-        said = [
-            (name, weight, nats[places])
-            for name, weight, nats in sorted(self.evidence, key=first)
-            if weight > 0
-        ]
+        """Of every event, kinds that have a say in its score, by what they contribute; of equals by name."""
+        said = sorted(self.evidence, key=first)
         if not said:
             return [()] * len(places)
-        names, weights = [name for name, _, _ in said], [weight for _, weight, _ in said]
-        nats = np.stack([nats for _, _, nats in said], 1)
+        names = [name for name, _, _ in said]
+        weights, nats = (np.stack([each[at][places] for each in said], 1) for at in (1, 2))
         order = np.argsort(-nats * weights, 1, kind="stable").tolist()
         return [
-            tuple(KindOfEvidence(names[i], line[i], weights[i]) for i in by)
-            for by, line in zip(order, nats.tolist(), strict=True)
+            tuple(KindOfEvidence(names[i], line[i], weight[i]) for i in by if weight[i] > 0)
+            for by, line, weight in zip(order, nats.tolist(), weights.tolist(), strict=True)
         ]

@@ -26,6 +26,7 @@ from sdgad.detectors.sdgad.config import NETWORK, SDGADConfig
 from sdgad.detectors.sdgad.evidence.base import Group, Lesson
 from sdgad.detectors.sdgad.evidence.boosted_kind import BoostedKind
 from sdgad.detectors.sdgad.evidence.join import Weights, by_rule, chosen, joined
+from sdgad.detectors.sdgad.evidence.last_word import MOST_SAY, LastWord
 from sdgad.detectors.sdgad.evidence.panel import Numbers, Panel
 from sdgad.detectors.sdgad.evidence.recent import Recent
 from sdgad.detectors.sdgad.local_state import LocalState
@@ -41,8 +42,8 @@ from sdgad.metrics import best_f1_threshold, mixture
 F1_SLACK = 0.1  # the boundary finds as much as it can within 10% of the best validation F1
 NARROWEST = 0.02  # ℓ_hi − B, as a share of the size of ℓ
 HIGH = 0.95  # ℓ_hi is this quantile of training normals
-MOST_SAY = 1e6  # of a kind of evidence
 EVIDENCE = "evidence."  # before the names of arrays of kinds of evidence
+LAST, RECENT = "last.", "recent."  # and next, of those that belong to none of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +81,8 @@ class SDGAD(LearnedDetector):
     _table: EventTable
     _panel: Panel | None
     _recent: Recent | None  # at the end of validation; None where evidence is not measured locally
-    _say: Weights
+    _say: Weights  # of kinds that are asked; 0 for those that are heard in the last word alone
+    _last: LastWord | None
 
     # ------------------------------------------------------------------ learn
     def _make_model(self, shape: WindowShape) -> SDGADModel:
@@ -105,7 +107,7 @@ class SDGAD(LearnedDetector):
         self._model.fit_units(train.network.take(task.train_label != 1))
         val = self._reading(reader.windows(task.val, self.score_rows))
         self._panel, self._join = None, unlabelled_join(self.config)
-        self._recent = None
+        self._recent = self._last = None
         weigh = self._weigh if self.config.kinds else self._lead
         train_ell, val_ell = weigh(task, train, val)
         if self.config.local and self._panel is not None:
@@ -137,10 +139,18 @@ class SDGAD(LearnedDetector):
         label = task.val_label.nan_to_num().cpu().numpy()
         informed = labels > 0 and config.known and task.val_has_both_classes and label.sum() >= FEW_LABELS
         say = chosen(groups, label, val_nats) if informed else by_rule(groups, labels)
-        self._say = {name: weight for name, weight in say.items() if weight}
+        if config.last_word:
+            self._last = LastWord.fit(groups, say, val_nats, label == 1)
+        heard = set() if self._last is None else set(self._last.say)
+        self._say = {name: weight for name, weight in say.items() if weight or name in heard}
         panel.keep(self._say)
         train_nats = panel.nats(self._raw(train, self._say))
-        return -joined(train_nats, self._say), -joined(val_nats, self._say)
+        return -self._summed(train_nats), -self._summed(val_nats)
+
+    def _summed(self, nats: Numbers) -> Array:
+        """Σ w · nats, or what has the last word."""
+        total = joined(nats, self._say)
+        return total if self._last is None else self._last(nats, total)
 
     def _lead(self, task: Task, train: Reading, val: Reading) -> tuple[Array, Array]:
         """The network's own evidence alone: one of its two kinds leads."""
@@ -205,7 +215,7 @@ class SDGAD(LearnedDetector):
         reading = self._reading(windows)
         if self._panel is None:
             return self._joined_ell(reading.network, self._join)
-        return -joined(self._panel.nats(self._raw(reading, self._say)), self._say)
+        return -self._summed(self._panel.nats(self._raw(reading, self._say)))
 
     def _nats_of_windows(self, windows: Iterable[Window]) -> Array:
         return -self._ell_of_windows(windows)
@@ -229,9 +239,15 @@ class SDGAD(LearnedDetector):
     def tells_rows(self) -> bool:  # type: ignore[override]
         return self._panel is not None
 
-    def _evidence_told(self, told: Numbers) -> list[tuple[str, float, Array]]:
+    def _evidence_told(self, told: Numbers) -> list[tuple[str, Array, Array]]:
         nats = {} if self._panel is None else self._panel.nats(told)
-        return [(name, weight, nats[name]) for name, weight in self._say.items()] if nats else []
+        if not nats:
+            return []
+        if self._last is not None:
+            shares = self._last.shares(nats, self._say)
+        else:
+            shares = {name: np.full(len(nats[name]), weight) for name, weight in self._say.items()}
+        return [(name, share, nats[name]) for name, share in shares.items()]
 
     def _boosted(self) -> Say:
         kinds = {} if self._panel is None else self._panel.kinds
@@ -245,6 +261,7 @@ class SDGAD(LearnedDetector):
     def _weights(self) -> dict[str, Array]:
         evidence = {} if self._panel is None else self._panel.arrays()
         evidence |= {} if self._recent is None else self._recent.arrays()
+        evidence |= {} if self._last is None else {LAST + name: x for name, x in self._last.arrays().items()}
         return {**super()._weights(), **{EVIDENCE + name: array for name, array in evidence.items()}}
 
     def _calibration(self) -> dict[str, Any]:
@@ -252,6 +269,8 @@ class SDGAD(LearnedDetector):
         if self._panel is not None:
             held["kinds"] = list(self._panel.kinds)
             held["say"] = self._say
+        if self._last is not None:
+            held["last_word"] = self._last.say
         return held
 
     def _restore(self, weights: dict[str, Array], calibration: dict[str, Any]) -> None:
@@ -265,20 +284,25 @@ class SDGAD(LearnedDetector):
             raise ValueError(f"nothing named {self._join.lead!r} can lead")
         number(self._join.weight, "the weight of the join", low=0, high=MOST_SAY)
         self._score_map = score_from_json(calibration["score"])
-        self._panel, self._table, self._recent = None, EventTable(self.window_shape), None
+        self._panel, self._table, self._recent, self._last = None, EventTable(self.window_shape), None, None
         evidence = {name.removeprefix(EVIDENCE): array for name, array in evidence.items()}
-        if "recent.plain" in evidence:
+        if f"{RECENT}plain" in evidence:
             self._recent = Recent.from_arrays(evidence)
+        last = {name.removeprefix(LAST): array for name, array in evidence.items() if name.startswith(LAST)}
         if "kinds" in calibration:
             self._panel = Panel(self._table, texts(calibration["kinds"], "kinds"))
             self._panel.load(
-                {name: array for name, array in evidence.items() if not name.startswith("recent.")}
+                {name: array for name, array in evidence.items() if not name.startswith((RECENT, LAST))}
             )
             self._say = {
                 name: number(weight, f"the say of {name!r}", low=0, high=MOST_SAY)
                 for name, weight in calibration["say"].items()
             }
             self._panel.need_for(self._say, [*NETWORK[: 1 + (self._model.known is not None)]])
+        if last or "last_word" in calibration:
+            self._last = LastWord.from_file(calibration["last_word"], last)
+            if self._panel is None or not set(self._last.say) <= set(self._say):
+                raise ValueError("the last word is of kinds of evidence that are not asked")
         local, whole = self.config.local and self._panel is not None, bool(self.config.kinds)
         if (self._recent is not None) != local or (self._panel is not None) != whole:
             raise ValueError("what is held of evidence does not go with the options")

@@ -6,12 +6,30 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Self
 
 from sdgad.detectors.event_table import EventTable, Table
-from sdgad.detectors.sdgad.evidence import contrast, ellipse, floods, forest, labelled_trees, likeness
+from sdgad.detectors.sdgad.evidence import (
+    contrast,
+    ellipse,
+    features,
+    floods,
+    forest,
+    labelled_trees,
+    likeness,
+)
 from sdgad.detectors.sdgad.evidence.base import Group, Kind, Lesson, kinds
 from sdgad.detectors.sdgad.evidence.tail import Tail
 from sdgad.events.stream import Array
 
-__all__ = ["Numbers", "Panel", "contrast", "ellipse", "floods", "forest", "labelled_trees", "likeness"]
+__all__ = [
+    "Numbers",
+    "Panel",
+    "contrast",
+    "ellipse",
+    "features",
+    "floods",
+    "forest",
+    "labelled_trees",
+    "likeness",
+]
 
 Numbers = dict[str, Array]  # of every kind, `[B]`
 
