@@ -13,14 +13,20 @@ UNLABELLED: dict[str, Group] = {
     "forest": "density",
     "flow": "density",
     "contrast": "contrast",
+    "newcomer": "unfamiliar",
+    "strangers": "unfamiliar",
     "floods": "floods",
 }
 GROUPS: dict[str, Group] = {**UNLABELLED, "like-habits": "like", "odds": "known", "trees": "known"}
 
 
-def test_without_labels_densities_share_one_say_and_contrast_has_as_much() -> None:
+def test_without_labels_densities_share_one_say_and_contrast_and_either_unfamiliar_side_have_as_much() -> (
+    None
+):
     say = by_rule(UNLABELLED, 0)
-    assert say == {"forest": 0.5, "flow": 0.5, "contrast": CONTRAST, "floods": 1.0}
+    assert say == {
+        "forest": 0.5, "flow": 0.5, "contrast": CONTRAST, "newcomer": 1.0, "strangers": 1.0, "floods": 1.0,
+    }  # fmt: skip
 
 
 def test_every_label_more_moves_the_say_from_what_needs_none_to_known_anomalies() -> None:

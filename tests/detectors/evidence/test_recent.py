@@ -41,7 +41,7 @@ def test_a_lasting_attack_does_not_become_usual(fitted: Recent) -> None:
     assert share_above(measured[last][~attack[last]]) < 0.02
 
 
-def test_a_wilder_stream_needs_two_witnesses_and_a_calmer_one_needs_one(fitted: Recent) -> None:
+def test_that_a_stream_has_changed_needs_two_witnesses(fitted: Recent) -> None:
     ordinary = np.sort(fitted.ordinary)
     top = slice(int(0.96 * len(ordinary)), None)
     wilder, calmer = ordinary.copy(), ordinary.copy()
@@ -49,8 +49,9 @@ def test_a_wilder_stream_needs_two_witnesses_and_a_calmer_one_needs_one(fitted: 
     calmer[top] = np.maximum(calmer[top] / 1.5, ordinary[top.start])
     scale = fitted.ruler.scale
     assert scale(wilder) == pytest.approx(1.0, abs=0.02)
+    assert scale(calmer) == pytest.approx(1.0, abs=0.02)
     assert scale(1.5 * ordinary) == pytest.approx(1 / 1.5, rel=0.02)
-    assert scale(calmer) > 1.1
+    assert scale(ordinary / 1.5) == pytest.approx(1.5, rel=0.02)
 
 
 def test_a_folder_that_does_not_say_which_quantile_was_held_meant_the_80_percent_one(fitted: Recent) -> None:

@@ -114,8 +114,9 @@ class SDGADConfig(LearnedConfig):
     @property
     def _switches(self) -> dict[str, bool]:
         return {
-            "forest": True, "ellipse": True, "ranks": True, "features": True, "contrast": self.pseudo,
-            **dict.fromkeys(LIKES, self.known), "trees": self.known, "level-trees": self.known, "floods": self.floods,
+            "forest": True, "ellipse": True, "ranks": True, "features": True, "newcomer": True, "strangers": True,
+            "contrast": self.pseudo, **dict.fromkeys(LIKES, self.known), "trees": self.known, "level-trees": self.known,
+            "floods": self.floods,
         }  # fmt: skip
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from sdgad.registry import Registry
 
 MANY = 60_000  # training events
 
-Group = Literal["density", "contrast", "like", "known", "floods"]
+Group = Literal["density", "contrast", "unfamiliar", "like", "known", "floods"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,13 +59,15 @@ class Lesson:
 class Kind(ABC):
     """A number for every event, the higher the more anomalous; in which unit is nobody's business but its `Tail`'s.
 
-    A density asks how rare an event is, a contrast how unlike real ones; like and known how much like labelled anomalies, in
-    closed form from the first label on, and learned from many. What is `absolute` is in nats already.
+    A density asks how rare an event is, a contrast how unlike real ones, unfamiliar how little is known of who takes part; like
+    and known how much like labelled anomalies, in closed form from the first label on, and learned from many. What is `absolute`
+    is in nats already; nats beyond `most` are hardly counted.
     """
 
     name: ClassVar[str]
     group: ClassVar[Group]
     absolute: ClassVar[bool] = False
+    most: ClassVar[float] = math.inf  # nats that it can have
 
     def __init__(self, table: EventTable) -> None:
         self.table = table

@@ -15,7 +15,7 @@ from sdgad.detectors.sdgad.evidence.tail import Tail
 from sdgad.events.held import held, number
 from sdgad.events.stream import Array
 
-NEEDS_NO_LABEL = ("density", "contrast")
+NEEDS_NO_LABEL = ("density", "contrast", "unfamiliar")
 RAREST = 0.001  # share of normals among which known anomalies are looked for
 DOUBT = 10.0  # known anomalies that are taken not to be there
 RESPECT = 0.5  # nats

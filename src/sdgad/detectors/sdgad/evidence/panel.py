@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping
 from typing import Self
+
+import numpy as np
 
 from sdgad.detectors.event_table import EventTable, Table
 from sdgad.detectors.sdgad.evidence import (
@@ -14,6 +17,7 @@ from sdgad.detectors.sdgad.evidence import (
     forest,
     labelled_trees,
     likeness,
+    unfamiliar,
 )
 from sdgad.detectors.sdgad.evidence.base import Group, Kind, Lesson, kinds
 from sdgad.detectors.sdgad.evidence.tail import Tail
@@ -29,6 +33,7 @@ __all__ = [
     "forest",
     "labelled_trees",
     "likeness",
+    "unfamiliar",
 ]
 
 Numbers = dict[str, Array]  # of every kind, `[B]`
@@ -70,8 +75,15 @@ class Panel:
         self.tails = {name: Tail.fit(normal[name]) for name in sorted(relative)}
 
     def nats(self, raw: Numbers) -> Numbers:
-        """−log p among normals."""
-        return {name: self.tails[name](value) if name in self.tails else value for name, value in raw.items()}
+        """−log p among normals, n; m (1 − e^{−n/m}) of kinds that have m nats at most."""
+        found = {
+            name: self.tails[name](value) if name in self.tails else value for name, value in raw.items()
+        }
+        for name in found.keys() & self.kinds.keys():
+            most = self.kinds[name].most
+            if most < math.inf:
+                found[name] = -most * np.expm1(-found[name] / most)
+        return found
 
     def need_for(self, say: Collection[str], network: Collection[str]) -> None:
         """A ValueError where what has a say is not what there is, kinds of the network included, each in its unit."""

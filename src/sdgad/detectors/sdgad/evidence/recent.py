@@ -54,18 +54,17 @@ class Ruler:
         return self.count < YOUNG
 
     def scale(self, ordinary: Array) -> float:
-        """usual / now, by the 98% quantile. That a stream has become wilder is believed only as far as the 95% quantile agrees:
-        an attack raises the upper one alone. That it has become calmer needs no second witness. A young ruler asks the 90%
-        quantile of the last few events, whatever they are, and never takes a stream for calmer."""
+        """usual / now, by the 98% quantile. That a stream has changed is believed only as far as the 95% quantile agrees: an attack
+        raises the upper one alone, and where the upper one alone sinks, what is beyond it need not have sunk. A young ruler asks
+        the 90% quantile of the last few events, whatever they are, and never takes a stream for calmer."""
         if self.young:
             now = float(np.quantile(ordinary, self.level)) if len(ordinary) else 0.0
             return min(1.0, self.middle / now) if min(self.middle, now) > 0 else 1.0
         if len(ordinary) < FEWEST or min(self.middle, self.usual) <= 0:
             return 1.0
         now = np.maximum(np.quantile(ordinary, (self.level, HIGH)), 1e-12)
-        middle, high = self.middle / now[0], self.usual / now[1]
-        scale = high if high >= 1 else min(1.0, max(middle, high))
-        return float(np.clip(scale, 1 / MOST, MOST))
+        low, high = sorted((self.middle / now[0], self.usual / now[1]))
+        return float(np.clip(max(low, min(high, 1.0)), 1 / MOST, MOST))
 
 
 @dataclass(frozen=True, eq=False)
