@@ -113,7 +113,7 @@ CARES = [
         f"{_TIME}a_moved_pair_has_been_seen_before",
     ),
     Care(
-        7, "float32 times in a stream", "events/stream.py",
+        7, "float32 times in a stream", "events/columns.py",
         "    times = times.astype(np.float64)\n    if not np.isfinite",
         "    times = times.astype(np.float32)\n    if not np.isfinite",
         f"{_TIME}a_second_stays_a_second_years_into_a_stream",

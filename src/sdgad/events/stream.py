@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from sdgad.errors import InputError
 from sdgad.events.clock import Clock
+from sdgad.events.columns import (
+    Array,
+    ColumnNames,
+    Columns,
+    FeatureColumn,
+    checked_labels,
+    checked_messages,
+    checked_times,
+    one_each,
+)
 from sdgad.events.suspicious import bulk, core
-from sdgad.events.times import epoch_seconds
 from sdgad.events.vocabulary import Ids, Vocabulary
 
 if TYPE_CHECKING:
@@ -19,58 +28,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from torch_geometric.data import TemporalData
 
-Array = np.ndarray[Any, Any]
+__all__ = ["Array", "ColumnNames", "EventStream", "FeatureColumn", "Supervision"]
+
 Supervision = Literal["all", "few-shot", "none"]
-
-
-@dataclass(frozen=True)
-class FeatureColumn:
-    """One column of `msg`: a number, or a code into `categories`. NaN is a missing value in either."""
-
-    name: str
-    categories: tuple[str, ...] | None = None
-
-    @property
-    def categorical(self) -> bool:
-        return self.categories is not None
-
-
-@dataclass(frozen=True)
-class ColumnNames:
-    """What the columns of the file are called, so that scores can be read and written under the same names."""
-
-    src: str = "src"
-    dst: str = "dst"
-    time: str = "t"
-    label: str | None = "label"
-    features: tuple[str, ...] = ()
-    categorical: tuple[str, ...] = ()  # features that are categories even where their text looks like numbers
-
-    def __post_init__(self) -> None:
-        for name in ("features", "categorical"):  # JSON has no tuples
-            object.__setattr__(self, name, tuple(getattr(self, name)))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class _Columns:
-    """The columns of a stream, one entry per event, in stream order (sorted by time, ties in order of arrival)."""
-
-    src: Array
-    dst: Array
-    t: Array
-    msg: Array | None
-    label: Array
-    anomaly_type: Array | None
-    row: Array
-
-    def take(self, rows: slice | Array) -> _Columns:
-        def pick(column: Array | None) -> Array | None:
-            return None if column is None else column[rows]
-
-        return _Columns(
-            self.src[rows], self.dst[rows], self.t[rows], pick(self.msg), self.label[rows],
-            pick(self.anomaly_type), self.row[rows],
-        )  # fmt: skip
 
 
 class EventStream:
@@ -105,19 +65,19 @@ class EventStream:
         names: ColumnNames | None = None,
         row: Any = None,
     ) -> None:
-        times, dated = _times(t)
+        times, dated = checked_times(t)
         count = len(times)
         codes_src, codes_dst, vocabulary = Vocabulary.code(src, dst, bipartite)
-        columns = _Columns(
-            src=_length("src", codes_src, count),
-            dst=_length("dst", codes_dst, count),
+        columns = Columns(
+            src=one_each("src", codes_src, count),
+            dst=one_each("dst", codes_dst, count),
             t=times,
-            msg=_messages(msg, count),
-            label=_labels(label, count),
+            msg=checked_messages(msg, count),
+            label=checked_labels(label, count),
             anomaly_type=None
             if anomaly_type is None
-            else _length("anomaly_type", np.asarray(anomaly_type, str), count),
-            row=np.arange(count) if row is None else _length("row", np.asarray(row, np.int64), count),
+            else one_each("anomaly_type", np.asarray(anomaly_type, str), count),
+            row=np.arange(count) if row is None else one_each("row", np.asarray(row, np.int64), count),
         )
         self.was_sorted = bool(np.all(times[1:] >= times[:-1]))
         if not self.was_sorted:
@@ -281,10 +241,10 @@ class EventStream:
         """The same events with other labels or anomaly types."""
         columns = self._columns
         if label is not None:
-            columns = replace(columns, label=_labels(label, len(self)))
+            columns = replace(columns, label=checked_labels(label, len(self)))
         if anomaly_type is not None:
             columns = replace(
-                columns, anomaly_type=_length("anomaly_type", np.asarray(anomaly_type, str), len(self))
+                columns, anomaly_type=one_each("anomaly_type", np.asarray(anomaly_type, str), len(self))
             )
         return self._copy(columns)
 
@@ -292,7 +252,7 @@ class EventStream:
         self, *, src: Array, dst: Array, t: Array, msg: Array | None, label: Array, anomaly_type: Array | None
     ) -> EventStream:
         """A whole stream of other events among the same nodes (`src`, `dst` are codes), in order of time."""
-        rows = _Columns(src, dst, t, msg, label, anomaly_type, row=np.arange(len(t)))
+        rows = Columns(src, dst, t, msg, label, anomaly_type, row=np.arange(len(t)))
         events = self._copy(rows)
         events._parent, events._start, events.was_sorted = None, 0, True
         return events
@@ -362,72 +322,13 @@ class EventStream:
 
         return to_tgb(self)
 
-    def _copy(self, columns: _Columns) -> EventStream:
+    def _copy(self, columns: Columns) -> EventStream:
         part = object.__new__(EventStream)
         part.__dict__.update(self.__dict__)
         part._columns = columns
         return part
 
 
-def _times(t: Any) -> tuple[Array, bool]:
-    """Times as int64 or float64, and whether they were dates, which are epoch seconds now."""
-    times = np.asarray(t)
-    if times.ndim != 1:
-        raise InputError("Times must be one number per event.")
-    if np.issubdtype(times.dtype, np.datetime64):
-        if np.isnat(times).any():
-            raise InputError(f"Row {int(np.flatnonzero(np.isnat(times))[0]) + 1} has no time.")
-        return epoch_seconds(times), True
-    if len(times) == 0:
-        return times.astype(np.float64), False
-    if np.issubdtype(times.dtype, np.integer):
-        over = times > np.iinfo(np.int64).max if times.dtype == np.uint64 else times == np.iinfo(np.int64).min
-        if over.any():
-            raise InputError(
-                f"Row {int(np.flatnonzero(over)[0]) + 1} has {times[over][0]}, which is no time."
-            )
-        return times.astype(np.int64), False
-    if not np.issubdtype(times.dtype, np.floating):
-        raise InputError(f"Times must be numbers or datetimes, not {times.dtype}.")
-    times = times.astype(np.float64)
-    if not np.isfinite(times).all():
-        raise InputError(f"Row {int(np.flatnonzero(~np.isfinite(times))[0]) + 1} has no finite time.")
-    return times, False
-
-
 def _likely_clock(t: Array) -> Clock:
     """What sorted numbers look like; absurd ones among them have no say."""
     return Clock.guess(t[bulk(t, Clock.guess(core(t)))])
-
-
-def _messages(msg: Any, count: int) -> Array | None:
-    if msg is None:
-        return None
-    array = np.asarray(msg, np.float32)
-    if array.ndim == 1:
-        array = array[:, None]
-    if array.ndim != 2 or len(array) != count:
-        raise InputError(
-            f"msg must have one row of numbers per event: got shape {array.shape} for {count} events."
-        )
-    if np.isinf(array).any():
-        row = int(np.flatnonzero(np.isinf(array).any(1))[0])
-        raise InputError(f"Row {row + 1} has an infinite feature value.")
-    return array if array.shape[1] else None
-
-
-def _labels(label: Any, count: int) -> Array:
-    if label is None:
-        return np.full(count, np.nan, np.float32)
-    array = _length("label", np.asarray(label, np.float32), count)
-    wrong = ~(np.isnan(array) | (array == 0) | (array == 1))
-    if wrong.any():
-        row = int(np.flatnonzero(wrong)[0])
-        raise InputError(f"Row {row + 1} has label {array[row]:g}; labels are 0, 1 or empty.")
-    return array
-
-
-def _length(what: str, array: Array, count: int) -> Array:
-    if array.shape != (count,):
-        raise InputError(f"{what} has {array.shape[0] if array.ndim else 1} rows for {count} events.")
-    return array

@@ -54,8 +54,8 @@ class Ruler:
         return self.count < YOUNG
 
     def scale(self, ordinary: Array) -> float:
-        """usual / now, by the 98% quantile. That a stream has changed is believed only as far as the 95% quantile agrees: an attack
-        raises the upper one alone, and where the upper one alone sinks, what is beyond it need not have sunk. A young ruler asks
+        """usual / now, by the 98% quantile. That a stream has changed is believed only as far as the 95% quantile agrees: an
+        attack raises the upper one alone, and where that alone sinks, what is beyond it need not have sunk. A young ruler asks
         the 90% quantile of the last few events, whatever they are, and never takes a stream for calmer."""
         if self.young:
             now = float(np.quantile(ordinary, self.level)) if len(ordinary) else 0.0
