@@ -124,6 +124,20 @@ def test_what_is_recent_of_another_shape_is_refused_like_any_folder_that_does_no
         copy(unlabelled)._restore(weights, unlabelled._calibration())
 
 
+def test_what_is_told_of_an_unfamiliar_source_is_how_rare_it_is_and_not_what_counts_of_it(
+    unlabelled: SDGAD,
+) -> None:
+    panel = unlabelled._panel
+    assert panel is not None
+    told = {name: np.array([1.0, 1e3]) for name in unlabelled._say}
+    found = {name: (weight, nats) for name, weight, nats in unlabelled._evidence_told(told)}
+    weight, nats = found["newcomer"]
+    np.testing.assert_array_equal(nats, panel.tails["newcomer"](told["newcomer"]))
+    assert nats[1] > 10
+    np.testing.assert_allclose(weight * nats, unlabelled._say["newcomer"] * panel.nats(told)["newcomer"])
+    assert (weight * nats)[1] <= 2 * unlabelled._say["newcomer"]
+
+
 def test_a_last_word_that_does_not_go_with_the_evidence_is_refused() -> None:
     model = fit()
     weights, calibration = model._weights(), model._calibration()

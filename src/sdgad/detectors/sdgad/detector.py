@@ -240,14 +240,19 @@ class SDGAD(LearnedDetector):
         return self._panel is not None
 
     def _evidence_told(self, told: Numbers) -> list[tuple[str, Array, Array]]:
-        nats = {} if self._panel is None else self._panel.nats(told)
-        if not nats:
+        """Weights are those of the surprise, which says how rare so much of a kind is; what counts of it may be less."""
+        if self._panel is None or not told:
             return []
+        surprise = self._panel.surprise(told)
+        nats = self._panel.bounded(surprise)
         if self._last is not None:
             shares = self._last.shares(nats, self._say)
         else:
             shares = {name: np.full(len(nats[name]), weight) for name, weight in self._say.items()}
-        return [(name, share, nats[name]) for name, share in shares.items()]
+        return [
+            (name, share * _ratio(nats[name], surprise[name]), surprise[name])
+            for name, share in shares.items()
+        ]
 
     def _boosted(self) -> Say:
         kinds = {} if self._panel is None else self._panel.kinds
@@ -306,3 +311,9 @@ class SDGAD(LearnedDetector):
         local, whole = self.config.local and self._panel is not None, bool(self.config.kinds)
         if (self._recent is not None) != local or (self._panel is not None) != whole:
             raise ValueError("what is held of evidence does not go with the options")
+
+
+def _ratio(part: Array, whole: Array) -> Array:
+    """part / whole, and 1 where there is neither."""
+    found: Array = np.divide(part, whole, out=np.ones_like(whole), where=whole != 0)
+    return found

@@ -74,16 +74,21 @@ class Panel:
         relative = {name for name in normal if name not in self.kinds or not self.kinds[name].absolute}
         self.tails = {name: Tail.fit(normal[name]) for name in sorted(relative)}
 
+    def surprise(self, raw: Numbers) -> Numbers:
+        """−log p among normals."""
+        return {name: self.tails[name](value) if name in self.tails else value for name, value in raw.items()}
+
     def nats(self, raw: Numbers) -> Numbers:
-        """−log p among normals, n; m (1 − e^{−n/m}) of kinds that have m nats at most."""
-        found = {
-            name: self.tails[name](value) if name in self.tails else value for name, value in raw.items()
+        """What is joined: the surprise n, but m (1 − e^{−n/m}) of kinds that have m nats at most."""
+        return self.bounded(self.surprise(raw))
+
+    def bounded(self, surprise: Numbers) -> Numbers:
+        """The same, from the surprise."""
+        most = {name: kind.most for name, kind in self.kinds.items() if kind.most < math.inf}
+        return {
+            name: -most[name] * np.expm1(-value / most[name]) if name in most else value
+            for name, value in surprise.items()
         }
-        for name in found.keys() & self.kinds.keys():
-            most = self.kinds[name].most
-            if most < math.inf:
-                found[name] = -most * np.expm1(-found[name] / most)
-        return found
 
     def need_for(self, say: Collection[str], network: Collection[str]) -> None:
         """A ValueError where what has a say is not what there is, kinds of the network included, each in its unit."""
