@@ -29,14 +29,19 @@ PARTS: dict[str, dict[str, Any]] = {
     "without the forest": {"without": ("forest",)},
     "without the ellipse": {"without": ("ellipse",)},
     "without the ranks": {"without": ("ranks",)},
+    "without the features": {"without": ("features",)},
     "without the contrast": {"without": ("contrast",)},
+    "without newcomers": {"without": ("newcomer",)},
+    "without strangers": {"without": ("strangers",)},
+    "without either": {"without": ("newcomer", "strangers")},
     "without the network's odds": {"without": ("odds",)},
     "without trees on labels": {"without": ("trees", "level-trees")},
+    "without the last word": {"last_word": False},
     "without floods": {"floods": False},
     "not measured locally": {"local": False},
     "without habits: the network alone": {"habits": False},
 }
-LABELLED = {"without the network's odds", "without trees on labels"}  # nothing changes without labels
+LABELLED = {"without the network's odds", "without trees on labels", "without the last word"}  # nothing changes without labels
 
 
 def show(place: Path) -> None:
