@@ -41,7 +41,11 @@ PARTS: dict[str, dict[str, Any]] = {
     "not measured locally": {"local": False},
     "without habits: the network alone": {"habits": False},
 }
-LABELLED = {"without the network's odds", "without trees on labels", "without the last word"}  # nothing changes without labels
+LABELLED = {
+    "without the network's odds",
+    "without trees on labels",
+    "without the last word",
+}  # nothing changes without labels
 
 
 def show(place: Path) -> None:
