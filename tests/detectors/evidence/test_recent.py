@@ -144,3 +144,11 @@ def test_a_young_ruler_survives_a_folder_and_older_folders_have_none() -> None:
     assert Recent.from_arrays(recent.arrays()).ruler == recent.ruler
     before = {**recent.arrays(), "recent.plain": recent.arrays()["recent.plain"][:5]}
     assert not Recent.from_arrays(before).ruler.young
+
+
+def test_what_a_young_ruler_shrank_many_times_comes_back_from_a_folder() -> None:
+    nats = np.concatenate([np.ones(60), np.full(60, 50.0)])
+    measured, recent = young().after(nats, at(120, 100.0))
+    assert measured[-1] < 0.2 * nats[-1]
+    again = Recent.from_arrays(recent.arrays())
+    np.testing.assert_array_equal(again.scales, recent.scales)

@@ -19,6 +19,7 @@ HIGH = 0.98  # the quantile that is compared: near those that raise alarms, and 
 ORDINARY = 0.995  # the quantile of validation events from which an event is not ordinary
 FEWEST = 100  # ordinary events that say anything
 MOST = 4.0  # times by which nats may grow or shrink
+YOUNG_MOST = 1e3  # the same where everything is new
 BLOCKS = 1 << 16  # that late events may belong to; of older ones nothing is known
 MOST_NATS = 1e30  # of an event, in a file
 YOUNG = 200  # validation events, below which nobody knows yet what is ordinary
@@ -53,18 +54,23 @@ class Ruler:
         all that was learned from. Were only that ordinary which resembles validation, everything would stand out for ever."""
         return self.count < YOUNG
 
+    @property
+    def most(self) -> float:
+        """Times by which nats may grow or shrink."""
+        return YOUNG_MOST if self.young else MOST
+
     def scale(self, ordinary: Array) -> float:
         """usual / now, by the 98% quantile. That a stream has changed is believed only as far as the 95% quantile agrees: an
         attack raises the upper one alone, and where that alone sinks, what is beyond it need not have sunk. A young ruler asks
         the 90% quantile of the last few events, whatever they are, and never takes a stream for calmer."""
         if self.young:
             now = float(np.quantile(ordinary, self.level)) if len(ordinary) else 0.0
-            return min(1.0, self.middle / now) if min(self.middle, now) > 0 else 1.0
+            return max(1 / self.most, min(1.0, self.middle / now)) if min(self.middle, now) > 0 else 1.0
         if len(ordinary) < FEWEST or min(self.middle, self.usual) <= 0:
             return 1.0
         now = np.maximum(np.quantile(ordinary, (self.level, HIGH)), 1e-12)
         low, high = sorted((self.middle / now[0], self.usual / now[1]))
-        return float(np.clip(max(low, min(high, 1.0)), 1 / MOST, MOST))
+        return float(np.clip(max(low, min(high, 1.0)), 1 / self.most, self.most))
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +178,8 @@ class Recent:
         series = {name: np.array(array, np.float64) for name, array in held_back.items()}
         since = series["since"]
         held(arrays, "recent.since", "f8", (ANY,), high=newest, rising=True)
-        held(arrays, "recent.scales", "f8", since.shape, low=1 / MOST, high=MOST)
+        ruler = Ruler(level, middle, usual, limit, count)
+        held(arrays, "recent.scales", "f8", since.shape, low=1 / ruler.most, high=ruler.most)
         for name in ("ordinary", "waiting"):
             held(arrays, f"recent.{name}", "f8", (ANY,), low=-MOST_NATS, high=MOST_NATS)
         if (
@@ -181,4 +188,4 @@ class Recent:
             or (len(series["waiting"]) and not len(since))
         ):
             raise ValueError("more is held of what is recent than can be")
-        return cls(Ruler(level, middle, usual, limit, count), newest=newest, **series)
+        return cls(ruler, newest=newest, **series)
