@@ -42,3 +42,21 @@ def test_a_command_takes_the_number_of_threads(tmp_path: os.PathLike[str]) -> No
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stderr.split()[-2:] == ["0", "1"], done.stderr
+
+
+def test_one_of_several_at_work_grows_trees_with_its_share_of_threads_and_leaves_those_of_others_alone() -> (
+    None
+):
+    code = (
+        "import threading, sdgad, torch\n"
+        "from sdgad.threads import beside_others, share_of_threads\n"
+        "torch.set_num_threads(6)\n"
+        "def work(at_work):\n"
+        "    torch.get_num_threads()\n"
+        "    with beside_others(at_work), share_of_threads(): print(torch.get_num_threads())\n"
+        "    print(torch.get_num_threads())\n"
+        "for at_work in (1, 3, 9):\n"
+        "    thread = threading.Thread(target=work, args=(at_work,)); thread.start(); thread.join()\n"
+        "print(torch.get_num_threads())"
+    )
+    assert told(code) == ["6", "6", "2", "6", "1", "6", "6"]

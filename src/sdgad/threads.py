@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 SPINS = "5000"
 
@@ -26,3 +29,34 @@ def use_threads(count: int) -> None:
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.set_num_threads(count)
+
+
+_at_work: ContextVar[int] = ContextVar("at_work", default=1)
+
+
+@contextmanager
+def beside_others(at_work: int) -> Iterator[None]:
+    """Say that the calling thread is one of so many that fit at the same time."""
+    before = _at_work.set(at_work)
+    try:
+        yield
+    finally:
+        _at_work.reset(before)
+
+
+@contextmanager
+def share_of_threads() -> Iterator[None]:
+    """For trees: of the threads of scikit-learn the share of one of those that fit at the same time.
+
+    Each of them would otherwise start as many as there are cores, for every split of every tree. Trees come out the same; what
+    torch adds up would not, to the last bit, so nothing of torch belongs inside.
+    """
+    if _at_work.get() == 1:
+        yield
+        return
+    from threadpoolctl import ThreadpoolController
+
+    loaded = ThreadpoolController().select(user_api="openmp")
+    threads = max((library["num_threads"] for library in loaded.info()), default=1)
+    with loaded.limit(limits=max(1, threads // _at_work.get())):  # a limit holds for the thread that sets it
+        yield

@@ -15,6 +15,7 @@ from sdgad.detectors.task import Task
 from sdgad.detectors.trees import BoostedTrees, as_rows
 from sdgad.events.stream import Array
 from sdgad.metrics import mixture
+from sdgad.threads import share_of_threads
 
 FIRST_ROUND = 100  # trees before the first look at validation
 STRIDE = 5  # validation looks at every fifth tree
@@ -87,7 +88,8 @@ def grow(examples: LabelledRows, judge: LabelledRows | None, growth: Growth, see
     verdict = None if judge is None else _Verdict(judge)
     count = min(FIRST_ROUND, growth.most)
     while True:
-        model.set_params(max_iter=count).fit(examples.table, examples.anomalous)
+        with share_of_threads():
+            model.set_params(max_iter=count).fit(examples.table, examples.anomalous)
         trees = BoostedTrees.from_sklearn(model)
         if verdict is None:
             return trees

@@ -10,6 +10,7 @@ from sdgad.errors import InputError
 from sdgad.events.stream import EventStream
 from sdgad.experiments.protocol import Protocol
 from sdgad.experiments.result import Result
+from sdgad.threads import beside_others
 
 
 def run_seeds(
@@ -32,7 +33,8 @@ def run_seeds(
         raise InputError(f"together={together} must be at least 1.")
 
     def run(seed: int) -> Result:
-        return protocol.trial(events, seed).run(make_detector(seed), epochs=epochs)
+        with beside_others(together):
+            return protocol.trial(events, seed).run(make_detector(seed), epochs=epochs)
 
     results = []
     with ThreadPoolExecutor(together) as threads:

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from sdgad.detectors.event_table import Table
+from sdgad.detectors.sdgad.evidence.tail import credible
 from sdgad.events.held import held
 from sdgad.events.stream import Array
 
@@ -23,7 +24,7 @@ class ColumnTails:
     """v → −log P(V ≥ v) of each column, V being the number of a normal event there; as `Tail`, for many columns at once.
 
     Knots are order statistics at ranks that grow by a factor; of equal ones the most frequent counts. Beyond the highest it goes
-    on as an exponential tail does.
+    on as there.
     """
 
     def __init__(self, value: Array, nats: Array, slope: Array) -> None:
@@ -54,7 +55,7 @@ class ColumnTails:
         share = ((number - at_low) / (at_high - at_low).clamp(min=1e-300)).clamp(0.0, 1.0)
         inside = nats[low] + (nats[high] - nats[low]) * share
         beyond = torch.from_numpy(self.slope)[:, None] * (number - value[:, -1:]).clamp(min=0.0)
-        found: NDArray[np.float64] = (inside + beyond).T.numpy()
+        found: NDArray[np.float64] = inside.T.numpy() + credible(beyond.T.numpy())
         return found
 
     def arrays(self) -> dict[str, Array]:

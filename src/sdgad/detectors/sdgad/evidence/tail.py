@@ -16,6 +16,13 @@ TAIL_SHARE, FEWEST_IN_TAIL = 0.01, 10
 LEAST_SLOPE = 1e-3  # nats per spread, below all normals
 MOST, MOST_NATS = 1e30, 1e3  # of what is in a file
 LEAST_EXCESS = 1e-3  # spreads
+CREDIBLE = 5.0  # nats beyond the highest of normals, as far as a tail is taken at its word
+
+
+def credible(beyond: Array) -> Array:
+    """Nats beyond the highest of normals: five of them as they are, and from there on 5 + log(1 + what exceeds 5)."""
+    found: Array = np.minimum(beyond, CREDIBLE) + np.log1p(np.maximum(beyond - CREDIBLE, 0.0))
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +30,9 @@ class Tail:
     """v → −log P(V ≥ v), V being the number of a normal event.
 
     Between knots, which are order statistics at ranks that grow by a factor, it is linear; beyond the highest it goes on as
-    an exponential tail does, with the mean excess of the top hundredth; below the lowest it falls, slowly. So it rises
-    strictly: no two different numbers tie, and the largest say by how much they are.
+    an exponential tail does, with the mean excess of the top hundredth, for five nats, and from there on as its logarithm: n
+    normals do not know of chances of e^{−500}, and one kind of evidence that claims them would outweigh all others. Below the
+    lowest it falls, slowly. So it rises strictly: no two different numbers tie, and the largest say by how much they are.
     """
 
     value: Array  # [K], rising
@@ -47,7 +55,7 @@ class Tail:
 
     def __call__(self, number: Array) -> Array:
         number = np.asarray(number, np.float64)
-        beyond = self.above * np.maximum(number - self.value[-1], 0.0)
+        beyond = credible(self.above * np.maximum(number - self.value[-1], 0.0))
         before = self.below * np.minimum(number - self.value[0], 0.0)
         nats: Array = np.interp(number, self.value, self.nats) + beyond + before
         return nats
