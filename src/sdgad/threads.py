@@ -36,8 +36,8 @@ _at_work: ContextVar[int] = ContextVar("at_work", default=1)
 
 @contextmanager
 def beside_others(at_work: int) -> Iterator[None]:
-    """Say that the calling thread is one of so many that fit at the same time."""
-    before = _at_work.set(at_work)
+    """Say that what the calling thread does here, one of so many do at the same time."""
+    before = _at_work.set(_at_work.get() * at_work)
     try:
         yield
     finally:
@@ -46,7 +46,7 @@ def beside_others(at_work: int) -> Iterator[None]:
 
 @contextmanager
 def share_of_threads() -> Iterator[None]:
-    """For trees: of the threads of scikit-learn the share of one of those that fit at the same time.
+    """For trees: of the threads of scikit-learn the share of one of those that are at work.
 
     Each of them would otherwise start as many as there are cores, for every split of every tree. Trees come out the same; what
     torch adds up would not, to the last bit, so nothing of torch belongs inside.
