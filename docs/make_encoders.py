@@ -78,9 +78,9 @@ PUBLISHED = """\
 ## Published sizes, beside the paper's figures
 
 MOOC S1 with `preset="paper"`: published widths, batches of 200 in order of time, no context features; seed 0, in percent.
-At most 30 epochs, ended by the printed patience or, for `tcl` and `cawn` under `sdgad`, by an interrupt after 400 s. The epoch that
-is kept has the best validation F1 at the boundary, as printed: where scores sit on one side of it, F1 tells little, and an early
-epoch is kept (`dygformer`).
+At most 30 epochs, ended by the printed patience or, for `tcl` and `cawn` under `sdgad`, by an interrupt after 400 s. The epoch
+that is kept has the best validation F1 at the boundary, as printed: where scores sit on one side of it, F1 tells little, and an
+early epoch is kept (`dygformer`).
 """
 
 

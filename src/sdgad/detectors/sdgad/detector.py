@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextvars import copy_context
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
@@ -22,7 +20,6 @@ from sdgad.detectors.learned.examples import Examples
 from sdgad.detectors.learned.reader import Reader
 from sdgad.detectors.learned.selection import Validation
 from sdgad.detectors.own_state import OwnState
-from sdgad.detectors.own_stream import own_stream
 from sdgad.detectors.pseudo import FEW_LABELS
 from sdgad.detectors.registry import detectors
 from sdgad.detectors.sdgad.config import NETWORK, SDGADConfig
@@ -82,31 +79,12 @@ class SDGAD(LearnedDetector):
     }
     _model: SDGADModel
     _table: EventTable
-    _beside: Future[tuple[Lesson, Panel]] | None  # while a fit is under way
     _panel: Panel | None
     _recent: Recent | None  # at the end of validation; None where evidence is not measured locally
     _say: Weights  # of kinds that are asked; 0 for those that are heard in the last word alone
     _last: LastWord | None
 
     # ------------------------------------------------------------------ learn
-    def _train(self, task: Task) -> FitScores:
-        """Kinds of evidence that are not the network's need nothing of it: on a GPU they learn beside it, in a thread of their
-        own. (On two cores, where both would have to wait for each other many thousand times, that is no gain.)"""
-        self._table = EventTable(self.window_shape)
-        self._beside = None
-        if not self.config.kinds or task.view.device.type == "cpu":
-            return super()._train(task)
-        _ = task.index  # built once, before two threads ask for it
-        with ThreadPoolExecutor(1, "sdgad-evidence") as beside:
-            self._beside = beside.submit(copy_context().run, self._learn_evidence, task)
-            return super()._train(task)
-
-    def _learn_evidence(self, task: Task) -> tuple[Lesson, Panel]:
-        with own_stream(task.view.device), torch.no_grad():
-            train, val = (self._table.rows(task.index, rows) for rows in (task.train, task.val))
-            lesson = Lesson(task, train, val, self.config.seed, Growth(most=self.config.trees))
-            return lesson, Panel.fitted(self._table, lesson, self.config.kinds)
-
     def _make_model(self, shape: WindowShape) -> SDGADModel:
         return SDGADModel(self.config, shape)
 
@@ -123,10 +101,11 @@ class SDGAD(LearnedDetector):
     @torch.no_grad()
     def _finish(self, task: Task, reader: Reader) -> FitScores:
         """The units of evidence, its join, and the boundary of the score; training and validation only."""
+        self._table = EventTable(self.window_shape)
         reader.begin_before(task.train)
-        train = self._evidence(reader.windows(task.train, self.score_rows))
-        self._model.fit_units(train.take(task.train_label != 1))
-        val = self._evidence(reader.windows(task.val, self.score_rows))
+        train = self._reading(reader.windows(task.train, self.score_rows))
+        self._model.fit_units(train.network.take(task.train_label != 1))
+        val = self._reading(reader.windows(task.val, self.score_rows))
         self._panel, self._join = None, unlabelled_join(self.config)
         self._recent = self._last = None
         weigh = self._weigh if self.config.kinds else self._lead
@@ -141,19 +120,18 @@ class SDGAD(LearnedDetector):
             self._state = self._new_state()
         return self._score_map(train_ell), self._score_map(val_ell)
 
-    def _weigh(self, task: Task, train: Evidence, val: Evidence) -> tuple[Array, Array]:
-        """Units of all kinds of evidence, on validation events, and their say: by a rule, or by validation labels."""
+    def _weigh(self, task: Task, train: Reading, val: Reading) -> tuple[Array, Array]:
+        """Fit all kinds of evidence, their units on validation events, and their say: by a rule, or by validation labels."""
         config = self.config
-        lesson, panel = self._learn_evidence(task) if self._beside is None else self._beside.result()
-        self._beside = None
-        self._panel = panel
+        lesson = Lesson(task, train.rows, val.rows, config.seed, Growth(most=config.trees))
+        panel = self._panel = Panel.fitted(self._table, lesson, config.kinds)
         labels = int(lesson.anomalous.sum())
         network: dict[str, Group] = {"flow": "density"}
         if self._model.known is not None and labels >= FEW_LABELS:  # against pseudo-anomalies trees see more
             network["odds"] = "known"
         network = {name: group for name, group in network.items() if name not in config.without}
         groups = panel.groups(network)
-        val_raw = self._raw(Reading(val, lesson.val), groups)
+        val_raw = self._raw(val, groups)
         normal = (task.val_label != 1).cpu().numpy()
         normal |= not normal.any()  # all of validation is anomalous: better a wrong unit than none
         panel.fit_tails({name: value[normal] for name, value in val_raw.items()})
@@ -166,7 +144,7 @@ class SDGAD(LearnedDetector):
         heard = set() if self._last is None else set(self._last.say)
         self._say = {name: weight for name, weight in say.items() if weight or name in heard}
         panel.keep(self._say)
-        train_nats = panel.nats(self._raw(Reading(train, lesson.train), self._say))
+        train_nats = panel.nats(self._raw(train, self._say))
         return -self._summed(train_nats), -self._summed(val_nats)
 
     def _summed(self, nats: Numbers) -> Array:
@@ -174,12 +152,12 @@ class SDGAD(LearnedDetector):
         total = joined(nats, self._say)
         return total if self._last is None else self._last(nats, total)
 
-    def _lead(self, task: Task, train: Evidence, val: Evidence) -> tuple[Array, Array]:
+    def _lead(self, task: Task, train: Reading, val: Reading) -> tuple[Array, Array]:
         """The network's own evidence alone: one of its two kinds leads."""
         if task.val_has_both_classes and self._model.known is not None:
             label = task.val_label.nan_to_num().cpu().numpy()
-            self._join = max(JOINS, key=lambda join: mixture(label, -self._joined_ell(val, join)))
-        return self._joined_ell(train, self._join), self._joined_ell(val, self._join)
+            self._join = max(JOINS, key=lambda join: mixture(label, -self._joined_ell(val.network, join)))
+        return self._joined_ell(train.network, self._join), self._joined_ell(val.network, self._join)
 
     def _set_score(self, task: Task, train_ell: Array, val_ell: Array) -> None:
         ell = train_ell[(task.train_label != 1).cpu().numpy()]
