@@ -143,7 +143,7 @@ class LearnedDetector(Detector):
             shuffled=config.order == "shuffled",
             pseudo_below=self.pseudo_below if config.pseudo else 0,
         )
-        wanted, fewest = (80, 1) if examples.pseudo is not None else (280, 6)
+        wanted, fewest = (80, 1) if examples.pseudo is not None else (300, 6)
         many = -(-wanted // examples.num_batches)
         schedule = Schedule(
             task.epochs or max(fewest, many),

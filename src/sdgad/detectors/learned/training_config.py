@@ -36,7 +36,7 @@ class TrainingConfig(PresetConfig):
     bins: int = option(16, "quantile bins for each of these features")
     head_dropout: float = option(0.3, "dropout behind encoder and own features")
     epochs: int | None = option(
-        None, "at most; None: enough for 280 steps and at least 6, with pseudo-anomalies 80 and 1"
+        None, "at most; None: enough for 300 steps and at least 6, with pseudo-anomalies 80 and 1"
     )
     patience: int = option(
         4,
