@@ -42,7 +42,8 @@ def page(lines: Iterable[Line]) -> str:
             head = columns()
             parts += [
                 f"## {words}\n",
-                "AUROC / AP / F1 at the validated threshold, in percent:\n",
+                "AUROC / AP / F1 at the validated threshold, in percent; `sdgad` by its code before newcomers and strangers "
+                "(with `tcl`, the README has it since):\n",
                 table(head, rows),
             ]
     if rows := costs(ours, [line for line in held if line["what"] == "live"]):
