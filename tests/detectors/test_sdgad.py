@@ -499,9 +499,9 @@ def test_the_networks_own_join_is_the_best_of_all_on_validation_with_labels_and_
 def ell_of(detector: SDGAD, rows: Tensor) -> np.ndarray:
     """Minus the weighed evidence."""
     task = task_of(detector)
-    reading = detector._reading([task.view.rows(task.index, rows)])
+    raw = detector._raw([task.view.rows(task.index, rows)])
     assert detector._panel is not None
-    return -joined(detector._panel.nats(detector._raw(reading, detector._say)), detector._say)
+    return -joined(detector._panel.nats(raw), detector._say)
 
 
 def test_the_score_is_a_half_exactly_at_the_boundary(labelled: SDGAD, unlabelled: SDGAD) -> None:

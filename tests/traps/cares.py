@@ -231,8 +231,8 @@ CARES = [
     ),
     Care(
         34, "likelihood taken for anomaly", "detectors/sdgad/detector.py",
-        "-self._summed(self._panel.nats(self._raw(reading, self._say)))",
-        "self._summed(self._panel.nats(self._raw(reading, self._say)))",
+        "-self._summed(self._panel.nats(self._raw(windows)))",
+        "self._summed(self._panel.nats(self._raw(windows)))",
         f"{_EVALUATION}anomalies_score_higher_than_normals",
     ),
     Care(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,9 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from sdgad.calibration.score import CalibratedScore, PrintedScore, Score, score_from_json
-from sdgad.detectors.boosted import Growth
 from sdgad.detectors.config import DetectorConfig
-from sdgad.detectors.event_table import EventTable, Table
+from sdgad.detectors.event_table import EventTable
 from sdgad.detectors.explaining.explainer import Say
 from sdgad.detectors.learned.detector import LearnedDetector
 from sdgad.detectors.learned.examples import Examples
@@ -23,10 +22,11 @@ from sdgad.detectors.own_state import OwnState
 from sdgad.detectors.pseudo import FEW_LABELS
 from sdgad.detectors.registry import detectors
 from sdgad.detectors.sdgad.config import NETWORK, SDGADConfig
-from sdgad.detectors.sdgad.evidence.base import Group, Lesson
+from sdgad.detectors.sdgad.evidence.base import Group
 from sdgad.detectors.sdgad.evidence.boosted_kind import BoostedKind
 from sdgad.detectors.sdgad.evidence.join import Weights, by_rule, chosen, joined
 from sdgad.detectors.sdgad.evidence.last_word import MOST_SAY, LastWord
+from sdgad.detectors.sdgad.evidence.learning import Learned, learning
 from sdgad.detectors.sdgad.evidence.panel import Numbers, Panel
 from sdgad.detectors.sdgad.evidence.recent import Recent
 from sdgad.detectors.sdgad.local_state import LocalState
@@ -44,14 +44,6 @@ NARROWEST = 0.02  # ℓ_hi − B, as a share of the size of ℓ
 HIGH = 0.95  # ℓ_hi is this quantile of training normals
 EVIDENCE = "evidence."  # before the names of arrays of kinds of evidence
 LAST, RECENT = "last.", "recent."  # and next, of those that belong to none of them
-
-
-@dataclass(frozen=True, eq=False)
-class Reading:
-    """What is known of some events: the network's evidence, and rows for other kinds of it."""
-
-    network: Evidence
-    rows: Table
 
 
 @detectors.register("sdgad")
@@ -79,12 +71,22 @@ class SDGAD(LearnedDetector):
     }
     _model: SDGADModel
     _table: EventTable
+    _learned: Callable[[], Learned] | None  # what kinds beside the network learn; None but for while it does
     _panel: Panel | None
     _recent: Recent | None  # at the end of validation; None where evidence is not measured locally
     _say: Weights  # of kinds that are asked; 0 for those that are heard in the last word alone
     _last: LastWord | None
 
     # ------------------------------------------------------------------ learn
+    def _train(self, task: Task) -> FitScores:
+        config = self.config
+        self._table = EventTable(self.window_shape)
+        with learning(task, self._table, config.kinds, config.seed, config.trees) as self._learned:
+            try:
+                return super()._train(task)
+            finally:
+                self._learned = None
+
     def _make_model(self, shape: WindowShape) -> SDGADModel:
         return SDGADModel(self.config, shape)
 
@@ -101,15 +103,18 @@ class SDGAD(LearnedDetector):
     @torch.no_grad()
     def _finish(self, task: Task, reader: Reader) -> FitScores:
         """The units of evidence, its join, and the boundary of the score; training and validation only."""
-        self._table = EventTable(self.window_shape)
+        learned, self._learned = self._learned, None  # states are copies of the detector, and shall not hold a task
         reader.begin_before(task.train)
-        train = self._reading(reader.windows(task.train, self.score_rows))
-        self._model.fit_units(train.network.take(task.train_label != 1))
-        val = self._reading(reader.windows(task.val, self.score_rows))
+        train = self._evidence(reader.windows(task.train, self.score_rows))
+        self._model.fit_units(train.take(task.train_label != 1))
+        val = self._evidence(reader.windows(task.val, self.score_rows))
         self._panel, self._join = None, unlabelled_join(self.config)
         self._recent = self._last = None
-        weigh = self._weigh if self.config.kinds else self._lead
-        train_ell, val_ell = weigh(task, train, val)
+        if self.config.kinds:
+            assert learned is not None
+            train_ell, val_ell = self._weigh(task, learned(), train, val)
+        else:
+            train_ell, val_ell = self._lead(task, train, val)
         if self.config.local and self._panel is not None:
             normal = (task.val_label != 1).cpu().numpy()
             start = Recent.start(-val_ell[normal] if normal.any() else -val_ell)
@@ -120,18 +125,15 @@ class SDGAD(LearnedDetector):
             self._state = self._new_state()
         return self._score_map(train_ell), self._score_map(val_ell)
 
-    def _weigh(self, task: Task, train: Reading, val: Reading) -> tuple[Array, Array]:
-        """Fit all kinds of evidence, their units on validation events, and their say: by a rule, or by validation labels."""
-        config = self.config
-        lesson = Lesson(task, train.rows, val.rows, config.seed, Growth(most=config.trees))
-        panel = self._panel = Panel.fitted(self._table, lesson, config.kinds)
-        labels = int(lesson.anomalous.sum())
+    def _weigh(self, task: Task, learned: Learned, train: Evidence, val: Evidence) -> tuple[Array, Array]:
+        """Units of all kinds of evidence, on validation events, and their say: by a rule, or by validation labels."""
+        config, panel, labels = self.config, learned.panel, learned.labels
         network: dict[str, Group] = {"flow": "density"}
         if self._model.known is not None and labels >= FEW_LABELS:  # against pseudo-anomalies trees see more
             network["odds"] = "known"
         network = {name: group for name, group in network.items() if name not in config.without}
         groups = panel.groups(network)
-        val_raw = self._raw(val, groups)
+        val_raw = {**learned.val, **_network(val, groups)}
         normal = (task.val_label != 1).cpu().numpy()
         normal |= not normal.any()  # all of validation is anomalous: better a wrong unit than none
         panel.fit_tails({name: value[normal] for name, value in val_raw.items()})
@@ -144,20 +146,21 @@ class SDGAD(LearnedDetector):
         heard = set() if self._last is None else set(self._last.say)
         self._say = {name: weight for name, weight in say.items() if weight or name in heard}
         panel.keep(self._say)
-        train_nats = panel.nats(self._raw(train, self._say))
-        return -self._summed(train_nats), -self._summed(val_nats)
+        self._panel = panel
+        train_raw = {**panel.raw(learned.rows), **_network(train, self._say)}
+        return -self._summed(panel.nats(train_raw)), -self._summed(val_nats)
 
     def _summed(self, nats: Numbers) -> Array:
         """Σ w · nats, or what has the last word."""
         total = joined(nats, self._say)
         return total if self._last is None else self._last(nats, total)
 
-    def _lead(self, task: Task, train: Reading, val: Reading) -> tuple[Array, Array]:
+    def _lead(self, task: Task, train: Evidence, val: Evidence) -> tuple[Array, Array]:
         """The network's own evidence alone: one of its two kinds leads."""
         if task.val_has_both_classes and self._model.known is not None:
             label = task.val_label.nan_to_num().cpu().numpy()
-            self._join = max(JOINS, key=lambda join: mixture(label, -self._joined_ell(val.network, join)))
-        return self._joined_ell(train.network, self._join), self._joined_ell(val.network, self._join)
+            self._join = max(JOINS, key=lambda join: mixture(label, -self._joined_ell(val, join)))
+        return self._joined_ell(train, self._join), self._joined_ell(val, self._join)
 
     def _set_score(self, task: Task, train_ell: Array, val_ell: Array) -> None:
         ell = train_ell[(task.train_label != 1).cpu().numpy()]
@@ -177,33 +180,26 @@ class SDGAD(LearnedDetector):
 
     # ------------------------------------------------------------------ score
     @torch.no_grad()
-    def _reading(self, windows: Iterable[Window]) -> Reading:
-        """What the network says of events and, where other kinds of evidence are asked, the events as rows."""
-        model: SDGADModel = self._in_eval()
-        parts, rows = [], []
-        with self._scoring():
-            for window in windows:
-                parts.append(model.evidence(window))
-                if self.config.kinds:
-                    rows.append(self._table.of(window))
-        return Reading(Evidence.cat(parts), np.concatenate(rows) if rows else np.empty((0, 0), np.float32))
-
     def _evidence(self, windows: Iterable[Window]) -> Evidence:
-        """The network's alone."""
+        """The network's."""
         model: SDGADModel = self._in_eval()
-        with torch.no_grad(), self._scoring():
+        with self._scoring():
             return Evidence.cat([model.evidence(window) for window in windows])
 
-    def _raw(self, reading: Reading, names: Collection[str]) -> Numbers:
+    def _raw(self, windows: Iterable[Window]) -> Numbers:
         """Of all kinds that have a say, those of the network among them."""
-        assert self._panel is not None
-        numbers = {}
-        if "flow" in names:
-            numbers["flow"] = -reading.network.ell.double().cpu().numpy()
-        if "odds" in names and reading.network.odds is not None:
-            numbers["odds"] = reading.network.odds.double().cpu().numpy()
-        found = {**self._panel.raw(reading.rows), **numbers}
-        self._tell(reading.rows, found)
+        panel, rows = self._panel, []
+        assert panel is not None
+
+        def as_rows_too() -> Iterator[Window]:
+            for window in windows:
+                rows.append(self._table.of(window))
+                yield window
+
+        network = self._evidence(as_rows_too())
+        table = np.concatenate(rows)
+        found = {**panel.raw(table), **_network(network, self._say)}
+        self._tell(table, found)
         return found
 
     def _joined_ell(self, evidence: Evidence, join: Join) -> Array:
@@ -212,10 +208,9 @@ class SDGAD(LearnedDetector):
 
     def _ell_of_windows(self, windows: Iterable[Window]) -> Array:
         """What the score is a function of, before it is measured by recent events: log p, or minus the sum of nats."""
-        reading = self._reading(windows)
         if self._panel is None:
-            return self._joined_ell(reading.network, self._join)
-        return -self._summed(self._panel.nats(self._raw(reading, self._say)))
+            return self._joined_ell(self._evidence(windows), self._join)
+        return -self._summed(self._panel.nats(self._raw(windows)))
 
     def _nats_of_windows(self, windows: Iterable[Window]) -> Array:
         return -self._ell_of_windows(windows)
@@ -311,6 +306,16 @@ class SDGAD(LearnedDetector):
         local, whole = self.config.local and self._panel is not None, bool(self.config.kinds)
         if (self._recent is not None) != local or (self._panel is not None) != whole:
             raise ValueError("what is held of evidence does not go with the options")
+
+
+def _network(evidence: Evidence, names: Collection[str]) -> Numbers:
+    """Of kinds of evidence that are the network's, those of these names."""
+    numbers = {}
+    if "flow" in names:
+        numbers["flow"] = -evidence.ell.double().cpu().numpy()
+    if "odds" in names and evidence.odds is not None:
+        numbers["odds"] = evidence.odds.double().cpu().numpy()
+    return numbers
 
 
 def _ratio(part: Array, whole: Array) -> Array:

@@ -1,0 +1,57 @@
+"""What kinds of evidence beside the network learn: after it, or on a GPU beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import copy_context
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+
+from sdgad.detectors.boosted import Growth
+from sdgad.detectors.event_table import EventTable, Table
+from sdgad.detectors.own_stream import own_stream
+from sdgad.detectors.sdgad.evidence.base import Lesson
+from sdgad.detectors.sdgad.evidence.panel import Numbers, Panel
+from sdgad.detectors.task import Task
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """Kinds that were fitted, and what they say of validation events; training events as rows, of which they may be asked next."""
+
+    panel: Panel
+    labels: int  # training events that are labelled anomalous
+    rows: Table
+    val: Numbers
+
+
+@contextmanager
+def learning(
+    task: Task, table: EventTable, names: Sequence[str], seed: int, trees: int
+) -> Iterator[Callable[[], Learned]]:
+    """What is yielded gives what these kinds learned from a task, trees being at most so many.
+
+    They need nothing of the network. On a GPU they learn beside it, in a thread and a stream of work of their own. On a CPU, where
+    the two would wait for each other many thousand times, they learn when they are asked for.
+    """
+    learn = partial(_learn, task, table, names, seed, trees)
+    if not names or task.view.device.type == "cpu":
+        yield learn
+        return
+    # what both read is made before either begins: one stream of work does not wait for what another has not finished
+    _ = task.index, task.train, task.val
+    torch.cuda.current_stream(task.view.device).synchronize()
+    with ThreadPoolExecutor(1, "sdgad-evidence") as beside:
+        yield beside.submit(copy_context().run, learn).result
+
+
+def _learn(task: Task, table: EventTable, names: Sequence[str], seed: int, trees: int) -> Learned:
+    with own_stream(task.view.device), torch.no_grad():
+        train, val = (table.rows(task.index, rows) for rows in (task.train, task.val))
+        lesson = Lesson(task, train, val, seed, Growth(most=trees))
+        panel = Panel.fitted(table, lesson, names)
+        return Learned(panel, int(lesson.anomalous.sum()), train, panel.raw(val))
