@@ -154,21 +154,24 @@ def test_a_recent_donor_has_neither_node_of_its_anchor_where_another_can_be_foun
     assert torch.cat(same).double().mean() < 0.01  # of 25 nodes one in 12 draws has the same
 
 
-def test_donors_come_from_the_pool_and_recent_ones_from_just_before_the_anchor(
-    index: HistoryIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sdgad.detectors.pseudo.RECENT", 30)
+def test_donors_come_from_the_pool_and_recent_ones_from_just_before_the_anchor(index: HistoryIndex) -> None:
     pool = torch.arange(0, 280, 2)
     pseudo = PseudoAnomalies(index, pool)
     generator = torch.Generator().manual_seed(0)
     anyone, recent = (
-        torch.stack([pseudo._donors(ANCHORS, each, generator) for _ in range(20)]) for each in (False, True)
+        torch.stack([pseudo._donors(ANCHORS, most, generator) for _ in range(20)]) for most in (None, 30)
     )
     assert set(anyone.unique().tolist()) == set(pool.tolist())
     assert set(recent.unique().tolist()) <= set(pool.tolist())
     back = ANCHORS - recent
     assert back.min() > 0
     assert 55 < back.max() <= 60
+
+
+def test_another_time_is_that_of_a_pair_of_the_season(index: HistoryIndex) -> None:
+    pool = torch.arange(280)
+    pseudo = PseudoAnomalies(index, pool)
+    assert dict(pseudo.kinds)[pseudo.other_time] == 56  # a fifth of the pool
 
 
 def test_without_features_there_is_no_kind_that_swaps_them() -> None:

@@ -12,6 +12,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest
 
 from sdgad.detectors import trees
 from sdgad.detectors.binned_once import BinnedOnce
+from sdgad.detectors.boosted import SEEDS_APART, Growth, LabelledRows, grow
 from sdgad.detectors.tree_masks import at_most
 from sdgad.detectors.trees import BoostedTrees, IsolationTrees
 from sdgad.errors import InputError, NotFittedError, SdgadError
@@ -168,6 +169,46 @@ def test_rounds_of_growth_bin_their_rows_once_and_grow_the_same_trees(
         made.append((len(binned), model.decision_function(x)))
     assert [count for count, _ in made] == [3, 1]
     np.testing.assert_array_equal(made[0][1], made[1][1])
+
+
+def test_the_mean_of_ensembles_has_the_mean_of_their_log_odds() -> None:
+    x = table(11, 1500, 5, 0.1)
+    made = [
+        BoostedTrees.from_sklearn(
+            HistGradientBoostingClassifier(max_iter=count, max_leaf_nodes=8, random_state=count).fit(
+                x, labels(x, count)
+            )
+        )
+        for count in (5, 12, 20)
+    ]
+    both = BoostedTrees.mean(made)
+    np.testing.assert_allclose(
+        both.raw_score(x), np.mean([each.raw_score(x) for each in made], 0), atol=1e-12
+    )
+    np.testing.assert_array_equal(both.raw_score(x[:20]), both.raw_score(x)[:20])
+    assert len(both.roots) == 37
+
+
+def test_several_ensembles_are_those_of_their_seeds_on_rows_that_are_binned_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    x = table(13, 600, 6, 0.0).astype(np.float32)
+    examples, growth = LabelledRows(x, labels(x, 13) == 1), Growth(most=12, columns=0.5)
+    alone = [grow(examples, examples, growth, seed) for seed in (4, 4 + SEEDS_APART)]
+    binned: list[int] = []
+    real = HistGradientBoostingClassifier._bin_data
+
+    def counted(self: Any, *given: Any, **named: Any) -> Any:
+        binned.append(1)
+        return real(self, *given, **named)
+
+    monkeypatch.setattr(HistGradientBoostingClassifier, "_bin_data", counted)
+    both = grow(examples, examples, growth, 4, ensembles=2)
+    assert len(binned) == 1
+    assert (alone[0].raw_score(x) != alone[1].raw_score(x)).any()
+    np.testing.assert_allclose(
+        both.raw_score(x), np.mean([each.raw_score(x) for each in alone], 0), atol=1e-12
+    )
 
 
 def test_a_deep_chain_of_nodes_is_walked_and_not_recursed_into() -> None:

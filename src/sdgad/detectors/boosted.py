@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -17,8 +17,12 @@ from sdgad.events.stream import Array
 from sdgad.metrics import mixture
 from sdgad.threads import share_of_threads
 
+if TYPE_CHECKING:
+    from sdgad.detectors.binned_once import BinnedOnce
+
 FIRST_ROUND = 100  # trees before the first look at validation
 STRIDE = 5  # validation looks at every fifth tree
+SEEDS_APART = 1_000_003  # of ensembles: seeds of fits are small, and two fits shall not share an ensemble
 
 
 @dataclass(frozen=True)
@@ -82,9 +86,24 @@ class RowMaker:
         return self.against_pseudo(task.val) if few else None
 
 
-def grow(examples: LabelledRows, judge: LabelledRows | None, growth: Growth, seed: int) -> BoostedTrees:
-    """As many trees as the judge likes best; growth doubles while the best lies in the last third."""
+def grow(
+    examples: LabelledRows, judge: LabelledRows | None, growth: Growth, seed: int, ensembles: int = 1
+) -> BoostedTrees:
+    """As many trees as the judge likes best; growth doubles while the best lies in the last third.
+
+    Of several ensembles, which differ by the columns that their splits may choose from, the mean.
+    """
     model = _classifier(growth, len(examples.table), seed)
+    grown = []
+    for number in range(ensembles):
+        model = model.anew(seed + SEEDS_APART * number)
+        grown.append(_grown(model, examples, judge, growth))
+    return grown[0] if ensembles == 1 else BoostedTrees.mean(grown)
+
+
+def _grown(
+    model: BinnedOnce, examples: LabelledRows, judge: LabelledRows | None, growth: Growth
+) -> BoostedTrees:
     verdict = None if judge is None else _Verdict(judge)
     count = min(FIRST_ROUND, growth.most)
     while True:
@@ -122,7 +141,7 @@ class _Verdict:
         return -max(self._values)[1]
 
 
-def _classifier(growth: Growth, rows: int, seed: int) -> Any:
+def _classifier(growth: Growth, rows: int, seed: int) -> BinnedOnce:
     from sdgad.detectors.binned_once import BinnedOnce  # scikit-learn takes a second to load
 
     return BinnedOnce(

@@ -28,6 +28,7 @@ class PseudoEvents(Tensors):
 
 
 RECENT = 1000  # events of the pool before an anchor that are recent
+SEASON = 0.2  # share of the pool, before an anchor, that is of its season
 TRIES = 4  # to find a donor with other nodes
 
 Kind = Callable[[Tensor, Tensor], "PseudoEvents"]
@@ -39,44 +40,46 @@ class PseudoAnomalies:
     - *destination*: this source, at this time, with the destination of another event; by turns of a recent one, whose nodes
       are not those of this event, and of any in training;
     - *source*: the source of a recent event, at this time, with this destination;
-    - *time*: the whole event of another pair, at this time;
+    - *time*: the whole event of another pair of the season, at this time;
     - *takeover* and *features* (only where there are features): this source with destination and features of a recent event;
       this event with the features of another.
 
-    Recent donors are those of the last 1,000 training events before the anchor: a stranger from long ago would be told by its
-    silence alone. The anchor's time stays, so a pseudo-anomaly sees just what was known then, and carries its own history and
-    current token like any event: nothing but the break itself can tell it from a real one.
+    Recent donors are those of the last 1,000 training events before the anchor, those of the season the last fifth of training:
+    a stranger from long ago would be told by its silence alone. The anchor's time stays, so a pseudo-anomaly sees just what was
+    known then, and carries its own history and current token like any event: nothing but the break itself can tell it from a
+    real one.
     """
 
     def __init__(self, index: HistoryIndex, pool: Tensor) -> None:
         self.index = index
         self.pool = pool.contiguous()
-        self.kinds: list[tuple[Kind, bool]] = [  # and whether donors are recent
-            (self.other_destination, True),
-            (self.other_time, False),
-            (self.other_source, True),
-            (self.other_destination, False),
+        season = max(1, int(SEASON * len(pool)))
+        self.kinds: list[tuple[Kind, int | None]] = [  # and how far back donors lie; None: any of the pool
+            (self.other_destination, RECENT),
+            (self.other_time, season),
+            (self.other_source, RECENT),
+            (self.other_destination, None),
         ]
         if index.msg_width:
-            self.kinds += [(self.takeover, True), (self.other_features, False)]
+            self.kinds += [(self.takeover, RECENT), (self.other_features, None)]
 
     def draw(self, anchors: Tensor, generator: torch.Generator) -> PseudoEvents:
         """One pseudo-anomaly per anchor (row of the index), in their order, kinds by turns."""
         shares = len(self.kinds)
         parts = []
-        for i, (kind, recent) in enumerate(self.kinds):
+        for i, (kind, reach) in enumerate(self.kinds):
             some = anchors[i::shares]
-            parts.append(kind(some, self._donors(some, recent, generator)))
+            parts.append(kind(some, self._donors(some, reach, generator)))
         places = torch.arange(len(anchors), device=anchors.device)
         turns = torch.cat([places[i::shares] for i in range(shares)])
         return PseudoEvents.cat(parts).take(turns.argsort())
 
-    def _donors(self, anchors: Tensor, recent: bool, generator: torch.Generator) -> Tensor:
-        """Events of the pool: any, or recent ones, whose nodes are others than the anchor's where such are found."""
-        if not recent:
+    def _donors(self, anchors: Tensor, most: int | None, generator: torch.Generator) -> Tensor:
+        """Events of the pool: any, or of the last `most` before the anchor, whose nodes are others where such are found."""
+        if most is None:
             return self.pool[(self._share(anchors, generator) * len(self.pool)).long()]
         before = torch.searchsorted(self.pool, anchors.contiguous())
-        reach = before.clamp(max=RECENT)
+        reach = before.clamp(max=most)
         own = self.index.stored(anchors).node
         donors = torch.full_like(anchors, -1)
         for _ in range(TRIES):

@@ -229,6 +229,29 @@ class BoostedTrees(TreeArrays):
         ]
         return cls(**_join(trees, model.n_features_in_), baseline=np.array(baseline))
 
+    @classmethod
+    def mean(cls, ensembles: Sequence[Self]) -> Self:
+        """One ensemble, whose log-odds are the mean of those of several on rows of the same columns."""
+        sizes = [len(each.value) for each in ensembles]
+        firsts = np.cumsum([0, *sizes[:-1]]).tolist()
+
+        def nodes(name: str, shifts: Sequence[int] | None = None) -> NDArray[Any]:
+            arrays = [getattr(each, name) for each in ensembles]
+            return np.concatenate(
+                arrays if shifts is None else [x + by for x, by in zip(arrays, shifts, strict=True)]
+            )
+
+        return cls(
+            feature=nodes("feature"),
+            threshold=nodes("threshold"),
+            child=nodes("child", firsts),
+            missing_left=nodes("missing_left"),
+            value=nodes("value") / len(ensembles),
+            roots=nodes("roots", firsts),
+            columns=ensembles[0].columns,
+            baseline=np.mean([each.baseline for each in ensembles], axis=0),
+        )
+
     def raw_score(self, x: ArrayLike) -> Floats:
         """Log-odds of the second class, one per row: scikit-learn's `decision_function`."""
         return self.leaf_sum(as_rows(x), float(self.baseline))

@@ -81,7 +81,8 @@ class SDGAD(LearnedDetector):
     def _train(self, task: Task) -> FitScores:
         config = self.config
         self._table = EventTable(self.window_shape)
-        with learning(task, self._table, config.kinds, config.seed, config.trees) as self._learned:
+        with learning(task, self._table, config.kinds, config.seed, config.trees) as learned:
+            self._learned = learned
             try:
                 return super()._train(task)
             finally:
@@ -103,7 +104,8 @@ class SDGAD(LearnedDetector):
     @torch.no_grad()
     def _finish(self, task: Task, reader: Reader) -> FitScores:
         """The units of evidence, its join, and the boundary of the score; training and validation only."""
-        learned, self._learned = self._learned, None  # states are copies of the detector, and shall not hold a task
+        learned = self._learned
+        self._learned = None  # states are copies of the detector, and shall not hold a task
         reader.begin_before(task.train)
         train = self._evidence(reader.windows(task.train, self.score_rows))
         self._model.fit_units(train.take(task.train_label != 1))

@@ -12,10 +12,12 @@ from sdgad.detectors.pseudo import FEW_LABELS
 from sdgad.detectors.sdgad.evidence.base import Group, Lesson, kinds
 from sdgad.detectors.sdgad.evidence.boosted_kind import BoostedKind
 
+ENSEMBLES = 3  # with a few dozen anomalies, what one of them learns depends on its draws
+
 
 @kinds.register("trees")
 class LabelledTrees(BoostedKind):
-    """Log-odds of boosted trees on labels; an unknown one counts as normal."""
+    """Log-odds of boosted trees on labels, the mean of three ensembles; an unknown label counts as normal."""
 
     group: ClassVar[Group] = "known"
 
@@ -28,7 +30,7 @@ class LabelledTrees(BoostedKind):
         if task.val_has_both_classes:
             judge = LabelledRows(self.columns(lesson.val), np.asarray((task.val_label == 1).cpu()))
         examples = LabelledRows(self.columns(lesson.train), lesson.anomalous)
-        self._trees = grow(examples, judge, lesson.growth, lesson.seed)
+        self._trees = grow(examples, judge, lesson.growth, lesson.seed, ENSEMBLES)
 
 
 @kinds.register("level-trees")

@@ -21,7 +21,7 @@ from sdgad.detectors.task import Task
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """Kinds that were fitted, and what they say of validation events; training events as rows, of which they may be asked next."""
+    """Kinds that were fitted, what they say of validation events, and training events as rows: of these they are asked next."""
 
     panel: Panel
     labels: int  # training events that are labelled anomalous
@@ -35,8 +35,8 @@ def learning(
 ) -> Iterator[Callable[[], Learned]]:
     """What is yielded gives what these kinds learned from a task, trees being at most so many.
 
-    They need nothing of the network. On a GPU they learn beside it, in a thread and a stream of work of their own. On a CPU, where
-    the two would wait for each other many thousand times, they learn when they are asked for.
+    They need nothing of the network. On a GPU they learn beside it, in a thread and a stream of work of their own. On a CPU,
+    where the two would wait for each other many thousand times, they learn when they are asked for.
     """
     learn = partial(_learn, task, table, names, seed, trees)
     if not names or task.view.device.type == "cpu":
