@@ -35,18 +35,26 @@ def learning(
 ) -> Iterator[Callable[[], Learned]]:
     """What is yielded gives what these kinds learned from a task, trees being at most so many.
 
-    They need nothing of the network. On a GPU they learn beside it, in a thread and a stream of work of their own. On a CPU,
-    where the two would wait for each other many thousand times, they learn when they are asked for.
+    They need nothing of the network. On a GPU they learn beside it. On a CPU, where the two would wait for each other many
+    thousand times, they learn when they are asked for.
     """
     learn = partial(_learn, task, table, names, seed, trees)
     if not names or task.view.device.type == "cpu":
         yield learn
-        return
+    else:
+        with beside(task, learn) as learned:
+            yield learned
+
+
+@contextmanager
+def beside(task: Task, learn: Callable[[], Learned]) -> Iterator[Callable[[], Learned]]:
+    """Learn in a thread and a stream of work of its own, while the caller goes on; what is yielded waits for the end of it."""
     # what both read is made before either begins: one stream of work does not wait for what another has not finished
     _ = task.index, task.train, task.val
-    torch.cuda.current_stream(task.view.device).synchronize()
-    with ThreadPoolExecutor(1, "sdgad-evidence") as beside:
-        yield beside.submit(copy_context().run, learn).result
+    if task.view.device.type == "cuda":
+        torch.cuda.current_stream(task.view.device).synchronize()
+    with ThreadPoolExecutor(1, "sdgad-evidence") as thread:
+        yield thread.submit(copy_context().run, learn).result
 
 
 def _learn(task: Task, table: EventTable, names: Sequence[str], seed: int, trees: int) -> Learned:
