@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from sdgad.threads import short_turns
+
 ASK = "import sdgad, os, torch; print(os.environ['OMP_WAIT_POLICY'], torch.get_num_threads())"
 
 
@@ -60,3 +62,10 @@ def test_one_of_several_at_work_grows_trees_with_its_share_of_threads_and_leaves
         "print(torch.get_num_threads())"
     )
     assert told(code) == ["6", "6", "2", "6", "1", "6", "6"]
+
+
+def test_turns_are_short_inside_and_as_they_were_afterwards() -> None:
+    before = sys.getswitchinterval()
+    with short_turns():
+        assert sys.getswitchinterval() < before
+    assert sys.getswitchinterval() == before

@@ -11,7 +11,7 @@ import torch
 from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from sdgad.detectors import boosted
+from sdgad.detectors import growing
 from sdgad.detectors.base import Detector
 from sdgad.detectors.baselines.boosting import Boosting
 from sdgad.detectors.baselines.isolation_forest import IsolationForestDetector
@@ -107,10 +107,10 @@ def test_validation_chooses_the_number_of_trees_by_the_mean_of_auroc_and_ap(
     chosen = len(trees.roots)
 
     def value(count: int) -> float:
-        odds = boosted.first_trees(trees, count).raw_score(val)
+        odds = growing.first_trees(trees, count).raw_score(val)
         return float(roc_auc_score(VAL.label, odds) + average_precision_score(VAL.label, odds))
 
-    fewer = range(boosted.STRIDE, chosen, boosted.STRIDE)
+    fewer = range(growing.STRIDE, chosen, growing.STRIDE)
     assert len(fewer) > 3
     assert value(chosen) > max(value(count) for count in fewer)
 
@@ -119,9 +119,9 @@ def test_the_first_trees_need_no_other_nodes(
     supervised: Boosting, tables: tuple[np.ndarray, np.ndarray]
 ) -> None:
     trees = supervised._trees
-    one = boosted.first_trees(trees, 1)
+    one = growing.first_trees(trees, 1)
     assert len(one.value) == trees.roots[1]
-    assert len(boosted.first_trees(trees, len(trees.roots)).value) == len(trees.value)
+    assert len(growing.first_trees(trees, len(trees.roots)).value) == len(trees.value)
     assert len(np.unique(one.raw_score(tables[1]))) > 1
 
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest
 
-from sdgad.detectors import trees
+from sdgad.detectors import growing, trees
 from sdgad.detectors.binned_once import BinnedOnce
-from sdgad.detectors.boosted import SEEDS_APART, Growth, LabelledRows, grow
+from sdgad.detectors.growing import SEEDS_APART, Growth, LabelledRows, grow
 from sdgad.detectors.tree_masks import at_most
 from sdgad.detectors.trees import BoostedTrees, IsolationTrees
 from sdgad.errors import InputError, NotFittedError, SdgadError
@@ -209,6 +209,41 @@ def test_several_ensembles_are_those_of_their_seeds_on_rows_that_are_binned_once
     np.testing.assert_allclose(
         both.raw_score(x), np.mean([each.raw_score(x) for each in alone], 0), atol=1e-12
     )
+
+
+def test_where_normals_are_many_every_ensemble_sees_all_anomalies_and_a_share_of_the_normals_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(growing, "MANY_NORMALS", 100)
+    x = table(13, 600, 6, 0.0).astype(np.float32)
+    examples = LabelledRows(x, np.arange(600) % 3 == 0)
+    assert [examples.shares(most) for most in (1, 3, 9)] == [1, 3, 4]
+    assert examples.share(0, 1) is None
+    parts = [examples.share(number, 3) for number in range(4)]
+    for part in parts:
+        assert part is not None
+        assert set(np.flatnonzero(examples.anomalous)) <= set(part)
+    normals = [set(part[~examples.anomalous[part]]) for part in parts[:3] if part is not None]
+    assert set.union(*normals) == set(np.flatnonzero(~examples.anomalous))
+    assert sum(map(len, normals)) == 400
+    np.testing.assert_array_equal(parts[3], parts[0])  # more ensembles than shares begin anew
+    binned: list[int] = []
+    grown: list[int] = []
+    real, fit = HistGradientBoostingClassifier._bin_data, HistGradientBoostingClassifier.fit
+
+    def counted(self: Any, rows: Any, *given: Any, **named: Any) -> Any:
+        binned.append(len(rows))
+        return real(self, rows, *given, **named)
+
+    def noted(self: Any, rows: Any, *given: Any, **named: Any) -> Any:
+        grown.append(len(rows))
+        return fit(self, rows, *given, **named)
+
+    monkeypatch.setattr(HistGradientBoostingClassifier, "_bin_data", counted)
+    monkeypatch.setattr(HistGradientBoostingClassifier, "fit", noted)
+    grow(examples, None, Growth(most=5), 4, ensembles=3)
+    assert binned == [600]
+    assert sorted(grown) == [333, 333, 334]
 
 
 def test_a_deep_chain_of_nodes_is_walked_and_not_recursed_into() -> None:

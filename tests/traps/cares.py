@@ -236,7 +236,7 @@ CARES = [
         f"{_EVALUATION}anomalies_score_higher_than_normals",
     ),
     Care(
-        34, "1 taken for normal", "detectors/boosted.py",
+        34, "1 taken for normal", "detectors/row_maker.py",
         "return LabelledRows(self.table.rows(self.task.index, rows), (label == 1).cpu().numpy())",
         "return LabelledRows(self.table.rows(self.task.index, rows), (label != 1).cpu().numpy())",
         f"{_EVALUATION}anomalies_score_higher_than_normals",
@@ -254,7 +254,7 @@ CARES = [
         f"{_EVALUATION}with_labels_no_class_has_more_say_than_its_events",
     ),
     Care(
-        35, "balanced classes", "detectors/boosted.py",
+        35, "balanced classes", "detectors/growing.py",
         "warm_start=True,",
         'warm_start=True, class_weight="balanced",',
         f"{_EVALUATION}with_labels_no_class_has_more_say_than_its_events",

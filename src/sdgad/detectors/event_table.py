@@ -18,13 +18,18 @@ from sdgad.history.window import Window, WindowShape
 
 Table = NDArray[np.float32]
 AT_ONCE = 8192  # events whose past is looked up together
+CPU = torch.device("cpu")
 
 
 @dataclass(frozen=True)
 class EventTable:
-    """Context features, edge features and, with a history to take them from, habit residuals of all four kinds."""
+    """Context features, edge features and, with a history to take them from, habit residuals of all four kinds.
+
+    Whoever reads many rows may do so on `device`; the rows themselves are numpy's.
+    """
 
     shape: WindowShape
+    device: torch.device = CPU
 
     def of(self, window: Window) -> Table:
         """The events of a Window."""

@@ -1,4 +1,4 @@
-"""Decision trees as flat arrays: fitted by scikit-learn, saved without pickle, evaluated with numpy alone.
+"""Decision trees as flat arrays: fitted by scikit-learn, saved without pickle, evaluated with numpy, or on a GPU.
 
 All trees of an ensemble lie in one node table. An inner node sends a row with value v in column `feature` to
 its left child when v ≤ `threshold`, or when v is NaN and `missing_left` holds, and else to its right child;
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,10 @@ from sdgad.detectors.tree_masks import Masks
 from sdgad.errors import InputError, NotFittedError, SdgadError
 
 if TYPE_CHECKING:
+    import torch
     from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest
+
+    from sdgad.detectors.tree_walks import Walks
 
 MOST_VALUE = 1e30  # of a leaf
 PAIRS_AT_ONCE = 2**17  # (tree, row) pairs that walk together: few enough for the processor's cache
@@ -29,6 +32,7 @@ DEEPEST = 16  # trees that are not deeper are walked to the end by all rows, tho
 Floats = NDArray[np.float64]
 Rows = NDArray[np.float64] | NDArray[np.float32]
 Integers = NDArray[np.int64]
+Device: TypeAlias = "torch.device | None"  # None: where the rows are
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,14 +84,16 @@ class TreeArrays:
             raise InputError("The array 'threshold' holds something that is not a finite number.")
         return self
 
-    def leaf_sum(self, x: Rows, start: float) -> Floats:
+    def leaf_sum(self, x: Rows, start: float, device: Device = None) -> Floats:
         """`start` + Σ over trees of the value of the leaf that each row falls into.
 
         The trees are added one after the other, as scikit-learn does: the bits are its own, and do not depend
-        on how the rows are cut into chunks.
+        on how the rows are cut into chunks, nor on the device.
         """
         if x.ndim != 2 or x.shape[1] != self.columns:
             raise InputError(f"The trees read {self.columns} columns, not an array of shape {x.shape}.")
+        if (walks := self._walks_on(device, x)) is not None:
+            return walks.leaf_sum(x, start)
         total = np.full(len(x), start, dtype=np.float64)
         by_columns = len(x) >= MANY_ROWS and self._masks is not None
         step = ROWS_AT_ONCE if by_columns else max(1, PAIRS_AT_ONCE // max(1, len(self.roots)))
@@ -97,8 +103,10 @@ class TreeArrays:
                 part += values
         return total
 
-    def values_by_tree(self, x: Rows, first: int = 0) -> Iterable[Floats]:
+    def values_by_tree(self, x: Rows, first: int = 0, device: Device = None) -> Iterable[Floats]:
         """The value of the leaf of every row, tree after tree, from the tree of number `first` on."""
+        if (walks := self._walks_on(device, x)) is not None:
+            return walks.values_by_tree(x, first)
         if len(x) >= MANY_ROWS and self._masks is not None:
             return self._masks.values(x, first)
         return self.value[self._leaves(np.ascontiguousarray(x, dtype=np.float64), first)]
@@ -142,6 +150,20 @@ class TreeArrays:
     @cached_property
     def _masks(self) -> Masks | None:
         return Masks.of(self)
+
+    def _walks_on(self, device: Device, x: Rows) -> Walks | None:
+        """The walks on a device that many rows are worth being sent to."""
+        if device is None or device.type == "cpu" or len(x) < MANY_ROWS:
+            return None
+        if device not in self._walks:
+            from sdgad.detectors.tree_walks import Walks
+
+            self._walks[device] = Walks(self, device)
+        return self._walks[device]
+
+    @cached_property
+    def _walks(self) -> dict[torch.device, Walks]:
+        return {}
 
     @cached_property
     def depth(self) -> int:
@@ -252,9 +274,9 @@ class BoostedTrees(TreeArrays):
             baseline=np.mean([each.baseline for each in ensembles], axis=0),
         )
 
-    def raw_score(self, x: ArrayLike) -> Floats:
+    def raw_score(self, x: ArrayLike, device: Device = None) -> Floats:
         """Log-odds of the second class, one per row: scikit-learn's `decision_function`."""
-        return self.leaf_sum(as_rows(x), float(self.baseline))
+        return self.leaf_sum(as_rows(x), float(self.baseline), device)
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,11 +313,11 @@ class IsolationTrees(TreeArrays):
             )
         return cls(**_join(trees, model.n_features_in_), samples=np.array(model.max_samples_, dtype=np.int64))
 
-    def raw_score(self, x: ArrayLike) -> Floats:
+    def raw_score(self, x: ArrayLike, device: Device = None) -> Floats:
         """In (0, 1), higher = easier to isolate = more anomalous: minus scikit-learn's `score_samples`."""
         with np.errstate(over="ignore"):  # forests grow on float32, beyond whose range lies infinity
             single = np.asarray(x, dtype=np.float64).astype(np.float32)
-        depth = self.leaf_sum(np.ascontiguousarray(single, dtype=np.float64), 0.0)
+        depth = self.leaf_sum(np.ascontiguousarray(single, dtype=np.float64), 0.0, device)
         scale = len(self.roots) * float(_mean_path(self.samples))
         return (
             np.asarray(2.0 ** -(depth / scale)) if scale > 0 else np.full(len(depth), 0.5)

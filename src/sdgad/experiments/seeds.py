@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 from sdgad.detectors.base import Detector
 from sdgad.errors import InputError
 from sdgad.events.stream import EventStream
 from sdgad.experiments.protocol import Protocol
 from sdgad.experiments.result import Result
-from sdgad.threads import beside_others
+from sdgad.threads import beside_others, short_turns
 
 
 def run_seeds(
@@ -37,7 +38,7 @@ def run_seeds(
             return protocol.trial(events, seed).run(make_detector(seed), epochs=epochs)
 
     results = []
-    with ThreadPoolExecutor(together) as threads:
+    with short_turns() if together > 1 else nullcontext(), ThreadPoolExecutor(together) as threads:
         try:
             for result in threads.map(run, seeds) if together > 1 else map(run, seeds):
                 results.append(result)

@@ -11,8 +11,9 @@ from scipy import stats
 from sklearn.ensemble import IsolationForest
 
 from sdgad.detectors.baselines.isolation_forest import IsolationForestDetector
-from sdgad.detectors.boosted import Growth, RowMaker
 from sdgad.detectors.event_table import EventTable
+from sdgad.detectors.growing import Growth
+from sdgad.detectors.row_maker import RowMaker
 from sdgad.detectors.sdgad.evidence.base import Kind, Lesson, kinds
 from sdgad.detectors.sdgad.evidence.ellipse import Ellipse, Ranks
 from sdgad.detectors.sdgad.evidence.features import Features
@@ -245,7 +246,7 @@ def test_likeness_is_the_closed_form(name: str, labelled: tuple[EventTable, Less
     table, lesson = labelled
     kind = fitted(name, labelled)
     assert isinstance(kind, Likeness)
-    rows = kind._scores(kind.columns(lesson.train))
+    rows = kind._scores(kind.columns(lesson.train), table.device)
     assert (
         rows.shape[1] == (table.levels if name == "like-levels" else table.residuals)(lesson.train).shape[1]
     )

@@ -11,11 +11,12 @@ import torch
 
 from sdgad.configuration import option
 from sdgad.detectors.baselines.table_detector import TableConfig, TableDetector
-from sdgad.detectors.boosted import Growth, RowMaker, grow
 from sdgad.detectors.config import DetectorConfig
 from sdgad.detectors.explaining.explainer import Say
+from sdgad.detectors.growing import Growth, grow
 from sdgad.detectors.pseudo import FEW_LABELS
 from sdgad.detectors.registry import detectors
+from sdgad.detectors.row_maker import RowMaker
 from sdgad.detectors.task import FitScores, Task
 from sdgad.detectors.trees import BoostedTrees
 from sdgad.errors import InputError
@@ -73,12 +74,13 @@ class Boosting(TableDetector):
         few = int((task.train_label == 1).sum()) < FEW_LABELS
         maker = RowMaker(task, self.table, generator)
         examples = maker.contrast() if few else maker.labelled(task.train, task.train_label)
-        self._trees = grow(examples, maker.judge(few), self.config.growth(task.epochs), self.config.seed)
+        growth = self.config.growth(task.epochs)
+        self._trees = grow(examples, maker.judge(few), growth, self.config.seed, device=self.table.device)
         return self._score_both(task)
 
     # ------------------------------------------------------------------ score
     def _score_window(self, window: Window) -> Array:
-        odds = self._trees.raw_score(self._rows(window))
+        odds = self._trees.raw_score(self._rows(window), self.table.device)
         score: Array = 1.0 / (1.0 + np.exp(-np.clip(odds, LOWEST, HIGHEST)))
         return score
 

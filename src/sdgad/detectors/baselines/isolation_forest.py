@@ -54,7 +54,7 @@ class IsolationForestDetector(TableDetector):
         return self._score_both(task)
 
     def _score_window(self, window: Window) -> Array:
-        return self._trees.raw_score(self.table.for_densities(self._rows(window)))
+        return self._trees.raw_score(self.table.for_densities(self._rows(window)), self.table.device)
 
     def _weights(self) -> dict[str, Array]:
         return self._trees.arrays()

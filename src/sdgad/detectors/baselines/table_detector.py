@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from sdgad.configuration import option
 from sdgad.detectors.base import WindowDetector
 from sdgad.detectors.config import MOST_HISTORY, DetectorConfig
+from sdgad.detectors.device import choose_device
 from sdgad.detectors.event_table import EventTable, Table
 from sdgad.errors import InputError
 from sdgad.history.window import Window
@@ -45,7 +46,7 @@ class TableDetector(WindowDetector):
     @property
     def table(self) -> EventTable:
         """How events become rows."""
-        return EventTable(self.window_shape)
+        return EventTable(self.window_shape, choose_device(self.config.device))
 
     def _rows(self, window: Window) -> Table:
         """Of events to be scored."""

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from sdgad.calibration.score import CalibratedScore, PrintedScore, Score, score_from_json
 from sdgad.detectors.config import DetectorConfig
+from sdgad.detectors.device import choose_device
 from sdgad.detectors.event_table import EventTable
 from sdgad.detectors.explaining.explainer import Say
 from sdgad.detectors.learned.detector import LearnedDetector
@@ -80,7 +81,7 @@ class SDGAD(LearnedDetector):
     # ------------------------------------------------------------------ learn
     def _train(self, task: Task) -> FitScores:
         config = self.config
-        self._table = EventTable(self.window_shape)
+        self._table = self._make_table()
         with learning(task, self._table, config.kinds, config.seed, config.trees) as learned:
             self._learned = learned
             try:
@@ -90,6 +91,9 @@ class SDGAD(LearnedDetector):
 
     def _make_model(self, shape: WindowShape) -> SDGADModel:
         return SDGADModel(self.config, shape)
+
+    def _make_table(self) -> EventTable:
+        return EventTable(self.window_shape, choose_device(self.config.device))
 
     def _losses(self, examples: Examples) -> dict[str, Tensor]:
         return self._model.losses(examples.window, examples.anomalous, examples.weight)
@@ -226,6 +230,12 @@ class SDGAD(LearnedDetector):
         score = self._score_map
         return LocalState(self._state_of(SDGAD._nats_of_windows), self._recent, lambda nats: score(-nats))
 
+    def _move_to(self, device: torch.device) -> None:
+        self._table = self._make_table()
+        if self._panel is not None:
+            self._panel = self._panel.reading(self._table)  # copies of the detector keep theirs
+        super()._move_to(device)
+
     @property
     def needs(self) -> Needs:  # type: ignore[override]
         needs = super().needs
@@ -286,7 +296,7 @@ class SDGAD(LearnedDetector):
             raise ValueError(f"nothing named {self._join.lead!r} can lead")
         number(self._join.weight, "the weight of the join", low=0, high=MOST_SAY)
         self._score_map = score_from_json(calibration["score"])
-        self._panel, self._table, self._recent, self._last = None, EventTable(self.window_shape), None, None
+        self._panel, self._table, self._recent, self._last = None, self._make_table(), None, None
         evidence = {name.removeprefix(EVIDENCE): array for name, array in evidence.items()}
         if f"{RECENT}plain" in evidence:
             self._recent = Recent.from_arrays(evidence)

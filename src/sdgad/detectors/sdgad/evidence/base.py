@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 import torch
 
-from sdgad.detectors.boosted import Growth
 from sdgad.detectors.event_table import EventTable, Table
+from sdgad.detectors.growing import Growth
 from sdgad.detectors.task import Task
 from sdgad.events.stream import Array
 from sdgad.registry import Registry
@@ -71,6 +72,12 @@ class Kind(ABC):
 
     def __init__(self, table: EventTable) -> None:
         self.table = table
+
+    def reading(self, table: EventTable) -> Self:
+        """The same, of rows of a table on another device."""
+        moved = copy.copy(self)
+        moved.table = table
+        return moved
 
     def learns(self, lesson: Lesson) -> bool:  # noqa: ARG002
         """Whether there is something to learn from."""

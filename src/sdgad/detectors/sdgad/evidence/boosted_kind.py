@@ -25,7 +25,7 @@ class BoostedKind(Kind):
         return rows
 
     def raw(self, rows: Table) -> Array:
-        return self._trees.raw_score(self.columns(rows))
+        return self._trees.raw_score(self.columns(rows), self.table.device)
 
     def arrays(self) -> dict[str, Array]:
         return self._trees.arrays()

@@ -6,7 +6,8 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from sdgad.detectors.boosted import RowMaker, grow
+from sdgad.detectors.growing import grow
+from sdgad.detectors.row_maker import RowMaker
 from sdgad.detectors.sdgad.evidence.base import MANY, Group, Lesson, kinds
 from sdgad.detectors.sdgad.evidence.boosted_kind import BoostedKind
 
@@ -22,7 +23,7 @@ class Contrast(BoostedKind):
         normal = task.train[task.train_label != 1]
         maker = RowMaker(task, self.table, lesson.generator)
         examples, judge = (maker.against_pseudo(_some(rows)) for rows in (normal, task.val))
-        self._trees = grow(examples, judge, lesson.growth, lesson.seed)
+        self._trees = grow(examples, judge, lesson.growth, lesson.seed, device=self.table.device)
 
 
 def _some(rows: Tensor) -> Tensor:

@@ -73,7 +73,7 @@ class Ranks(Ellipse):
         return self.table.relations(rows)
 
     def columns(self, rows: Table) -> Array:
-        scores: Array = self._scores(self.source(rows))
+        scores: Array = self._scores(self.source(rows), self.table.device)
         return scores
 
     def fit(self, lesson: Lesson) -> None:

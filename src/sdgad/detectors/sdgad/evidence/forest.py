@@ -30,7 +30,7 @@ class Forest(Kind):
         self._trees = IsolationTrees.from_sklearn(forest.fit(rows))
 
     def raw(self, rows: Table) -> Array:
-        return self._trees.raw_score(self.table.residuals(rows))
+        return self._trees.raw_score(self.table.residuals(rows), self.table.device)
 
     def arrays(self) -> dict[str, Array]:
         return self._trees.arrays()

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from sdgad.detectors.boosted import LabelledRows, grow
 from sdgad.detectors.event_table import Table
+from sdgad.detectors.growing import LabelledRows, grow
 from sdgad.detectors.pseudo import FEW_LABELS
 from sdgad.detectors.sdgad.evidence.base import Group, Lesson, kinds
 from sdgad.detectors.sdgad.evidence.boosted_kind import BoostedKind
@@ -30,7 +30,7 @@ class LabelledTrees(BoostedKind):
         if task.val_has_both_classes:
             judge = LabelledRows(self.columns(lesson.val), np.asarray((task.val_label == 1).cpu()))
         examples = LabelledRows(self.columns(lesson.train), lesson.anomalous)
-        self._trees = grow(examples, judge, lesson.growth, lesson.seed, ENSEMBLES)
+        self._trees = grow(examples, judge, lesson.growth, lesson.seed, ENSEMBLES, self.table.device)
 
 
 @kinds.register("level-trees")

@@ -11,8 +11,8 @@ from functools import partial
 
 import torch
 
-from sdgad.detectors.boosted import Growth
 from sdgad.detectors.event_table import EventTable, Table
+from sdgad.detectors.growing import Growth
 from sdgad.detectors.own_stream import own_stream
 from sdgad.detectors.sdgad.evidence.base import Lesson
 from sdgad.detectors.sdgad.evidence.panel import Numbers, Panel

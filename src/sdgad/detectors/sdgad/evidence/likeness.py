@@ -38,15 +38,15 @@ class Likeness(Kind):
     def fit(self, lesson: Lesson) -> None:
         some = self.columns(lesson.some_train)
         self._scores = NormalScores.fit(some)
-        rows = self._scores(some)
+        rows = self._scores(some, self.table.device)
         usual = rows.mean(0)
-        apart = self._scores(self.columns(lesson.train[lesson.anomalous])).mean(0) - usual
+        apart = self._scores(self.columns(lesson.train[lesson.anomalous]), self.table.device).mean(0) - usual
         centred = rows - usual
         covariance = centred.T @ centred / len(centred)
         self._direction = np.linalg.solve(covariance + self.shrink * np.eye(len(covariance)), apart)
 
     def raw(self, rows: Table) -> Array:
-        odds: Array = self._scores(self.columns(rows)) @ self._direction
+        odds: Array = self._scores(self.columns(rows), self.table.device) @ self._direction
         return odds
 
     def arrays(self) -> dict[str, Array]:

@@ -39,9 +39,10 @@ class NormalScores:
         """What was fitted on so many columns."""
         return cls(held(arrays, "grid", "f4", (columns, GRID), rising=True))
 
-    def __call__(self, rows: Table) -> NDArray[np.float64]:
-        values = torch.from_numpy(np.ascontiguousarray(rows.T))
-        grid = torch.from_numpy(np.ascontiguousarray(self.grid))
+    def __call__(self, rows: Table, device: torch.device) -> NDArray[np.float64]:
+        """`[B, columns]`, looked up on the device."""
+        values = torch.from_numpy(np.ascontiguousarray(rows.T)).to(device)
+        grid = torch.from_numpy(np.ascontiguousarray(self.grid)).to(device)
         below, up_to = (torch.searchsorted(grid, values, right=right) for right in (False, True))
-        scores: NDArray[np.float64] = SCORES[(below + up_to).numpy().T]
+        scores: NDArray[np.float64] = torch.from_numpy(SCORES).to(device)[below + up_to].cpu().numpy().T
         return scores

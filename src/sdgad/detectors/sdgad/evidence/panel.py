@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Collection, Iterable, Mapping
 from typing import Self
@@ -55,6 +56,12 @@ class Panel:
         for kind in panel.kinds.values():
             kind.fit(lesson)
         return panel
+
+    def reading(self, table: EventTable) -> Panel:
+        """The same, of rows of a table on another device."""
+        moved = copy.copy(self)
+        moved.table, moved.kinds = table, {name: kind.reading(table) for name, kind in self.kinds.items()}
+        return moved
 
     def keep(self, names: Collection[str]) -> None:
         """Forget the other kinds: what has no say need not be asked."""

@@ -1,4 +1,4 @@
-"""Boosted trees on rows of events: what they learn from, and how many of them are kept."""
+"""Boosted trees on rows to tell apart, and how many of them are grown and kept."""
 
 from __future__ import annotations
 
@@ -6,13 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from sdgad.detectors.event_table import EventTable
-from sdgad.detectors.pseudo import PseudoAnomalies
-from sdgad.detectors.task import Task
-from sdgad.detectors.trees import BoostedTrees, as_rows
+from sdgad.detectors.trees import BoostedTrees, Device, as_rows
 from sdgad.events.stream import Array
 from sdgad.metrics import mixture
 from sdgad.threads import share_of_threads
@@ -22,6 +17,7 @@ if TYPE_CHECKING:
 
 FIRST_ROUND = 100  # trees before the first look at validation
 STRIDE = 5  # validation looks at every fifth tree
+MANY_NORMALS = 60_000  # that one of several ensembles has to see
 SEEDS_APART = 1_000_003  # of ensembles: seeds of fits are small, and two fits shall not share an ensemble
 
 
@@ -44,67 +40,50 @@ class LabelledRows:
     table: Array
     anomalous: Array
 
+    def shares(self, most: int) -> int:
+        """Into how many parts normals that are many can be cut, at most so many."""
+        return max(1, min(most, round(np.count_nonzero(~self.anomalous) / MANY_NORMALS)))
 
-@dataclass(frozen=True, eq=False)
-class RowMaker:
-    """Rows of a task to tell apart."""
+    def share(self, number: int, of: int) -> Array | None:
+        """All anomalies and every so manieth normal, as places; None: all rows."""
+        if of == 1:
+            return None
+        normal = np.flatnonzero(~self.anomalous)
+        return np.union1d(np.flatnonzero(self.anomalous), normal[number % of :: of])
 
-    task: Task
-    table: EventTable
-    generator: torch.Generator
-
-    def labelled(self, rows: Tensor, label: Tensor) -> LabelledRows:
-        """Events by their labels; an unknown one counts as normal."""
-        return LabelledRows(self.table.rows(self.task.index, rows), (label == 1).cpu().numpy())
-
-    def against_pseudo(self, rows: Tensor) -> LabelledRows:
-        """Events, and as many pseudo-anomalies made from them."""
-        index = self.task.index
-        made = self.table.made(index, PseudoAnomalies(index, rows).draw(rows, self.generator))
-        anomalous = np.repeat([False, True], [len(rows), len(made)])
-        return LabelledRows(np.concatenate([self.table.rows(index, rows), made]), anomalous)
-
-    def contrast(self) -> LabelledRows:
-        """Training normals against pseudo-anomalies and the few real ones, each of which counts many times."""
-        task = self.task
-        real = task.train_label == 1
-        examples = self.against_pseudo(task.train[~real])
-        few = self.table.rows(task.index, task.train[real]) if real.any() else examples.table[:0]
-        # copies, because weights make scikit-learn's binning slow
-        copies = np.repeat(few, max(1, int((~real).sum()) // max(1, len(few))), axis=0)
-        return LabelledRows(
-            np.concatenate([examples.table, copies]),
-            np.append(examples.anomalous, np.ones(len(copies), bool)),
-        )
-
-    def judge(self, few: bool) -> LabelledRows | None:
-        """What the number of trees is chosen on: validation by its labels, or against pseudo-anomalies where the
-        trees learn from such; a classifier without both classes in validation has no judge."""
-        task = self.task
-        if task.val_has_both_classes:
-            return self.labelled(task.val, task.val_label)
-        return self.against_pseudo(task.val) if few else None
+    def take(self, some: Array | None) -> LabelledRows:
+        """Some of the rows."""
+        return self if some is None else LabelledRows(self.table[some], self.anomalous[some])
 
 
 def grow(
-    examples: LabelledRows, judge: LabelledRows | None, growth: Growth, seed: int, ensembles: int = 1
+    examples: LabelledRows,
+    judge: LabelledRows | None,
+    growth: Growth,
+    seed: int,
+    ensembles: int = 1,
+    device: Device = None,
 ) -> BoostedTrees:
-    """As many trees as the judge likes best; growth doubles while the best lies in the last third.
+    """As many trees as the judge likes best; growth doubles while the best lies in the last third. The judge reads on the device.
 
-    Of several ensembles, which differ by the columns that their splits may choose from, the mean.
+    Of several ensembles the mean. They differ by the columns that their splits may choose from and, where normals are many,
+    by the normals that they see: each has a share of its own.
     """
-    model = _classifier(growth, len(examples.table), seed)
-    grown = []
+    shares, grown = examples.shares(ensembles), []
+    some = examples.share(0, shares)
+    model = _classifier(growth, len(examples.table) // shares, seed).of(examples.table, some)
     for number in range(ensembles):
-        model = model.anew(seed + SEEDS_APART * number)
-        grown.append(_grown(model, examples, judge, growth))
+        if number:
+            some = examples.share(number, shares)
+            model = model.anew((seed + SEEDS_APART * number) % 2**32, some)
+        grown.append(_grown(model, examples.take(some), judge, growth, device))
     return grown[0] if ensembles == 1 else BoostedTrees.mean(grown)
 
 
 def _grown(
-    model: BinnedOnce, examples: LabelledRows, judge: LabelledRows | None, growth: Growth
+    model: BinnedOnce, examples: LabelledRows, judge: LabelledRows | None, growth: Growth, device: Device
 ) -> BoostedTrees:
-    verdict = None if judge is None else _Verdict(judge)
+    verdict = None if judge is None else _Verdict(judge, device)
     count = min(FIRST_ROUND, growth.most)
     while True:
         with share_of_threads():
@@ -121,8 +100,9 @@ def _grown(
 class _Verdict:
     """How well the first so many trees of a growing ensemble tell the judge's rows apart; none is asked twice."""
 
-    def __init__(self, judge: LabelledRows) -> None:
+    def __init__(self, judge: LabelledRows, device: Device) -> None:
         self._judge = judge
+        self._device = device
         self._rows = as_rows(judge.table)
         self._odds = np.zeros(len(self._rows))
         self._asked = 0
@@ -133,7 +113,8 @@ class _Verdict:
         if not self._asked:
             self._odds += trees.baseline
         count = len(trees.roots)
-        for number, values in enumerate(trees.values_by_tree(self._rows, self._asked), self._asked + 1):
+        found = trees.values_by_tree(self._rows, self._asked, self._device)
+        for number, values in enumerate(found, self._asked + 1):
             self._odds += values
             if number % STRIDE == 0 or number == count:
                 self._values.append((mixture(self._judge.anomalous, self._odds), -number))

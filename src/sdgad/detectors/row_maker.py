@@ -1,0 +1,54 @@
+"""Rows of a task for boosted trees: events by their labels, or against pseudo-anomalies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from torch import Generator, Tensor
+
+from sdgad.detectors.event_table import EventTable
+from sdgad.detectors.growing import LabelledRows
+from sdgad.detectors.pseudo import PseudoAnomalies
+from sdgad.detectors.task import Task
+
+
+@dataclass(frozen=True, eq=False)
+class RowMaker:
+    """Rows of a task to tell apart."""
+
+    task: Task
+    table: EventTable
+    generator: Generator
+
+    def labelled(self, rows: Tensor, label: Tensor) -> LabelledRows:
+        """Events by their labels; an unknown one counts as normal."""
+        return LabelledRows(self.table.rows(self.task.index, rows), (label == 1).cpu().numpy())
+
+    def against_pseudo(self, rows: Tensor) -> LabelledRows:
+        """Events, and as many pseudo-anomalies made from them."""
+        index = self.task.index
+        made = self.table.made(index, PseudoAnomalies(index, rows).draw(rows, self.generator))
+        anomalous = np.repeat([False, True], [len(rows), len(made)])
+        return LabelledRows(np.concatenate([self.table.rows(index, rows), made]), anomalous)
+
+    def contrast(self) -> LabelledRows:
+        """Training normals against pseudo-anomalies and the few real ones, each of which counts many times."""
+        task = self.task
+        real = task.train_label == 1
+        examples = self.against_pseudo(task.train[~real])
+        few = self.table.rows(task.index, task.train[real]) if real.any() else examples.table[:0]
+        # copies, because weights make scikit-learn's binning slow
+        copies = np.repeat(few, max(1, int((~real).sum()) // max(1, len(few))), axis=0)
+        return LabelledRows(
+            np.concatenate([examples.table, copies]),
+            np.append(examples.anomalous, np.ones(len(copies), bool)),
+        )
+
+    def judge(self, few: bool) -> LabelledRows | None:
+        """What the number of trees is chosen on: validation by its labels, or against pseudo-anomalies where the
+        trees learn from such; a classifier without both classes in validation has no judge."""
+        task = self.task
+        if task.val_has_both_classes:
+            return self.labelled(task.val, task.val_label)
+        return self.against_pseudo(task.val) if few else None
