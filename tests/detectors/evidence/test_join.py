@@ -7,7 +7,7 @@ import pytest
 
 from sdgad.detectors.sdgad.evidence import join
 from sdgad.detectors.sdgad.evidence.base import Group
-from sdgad.detectors.sdgad.evidence.join import CONTRAST, DENSITY, by_rule, chosen, joined
+from sdgad.detectors.sdgad.evidence.join import CONTRAST, by_rule, chosen, joined
 
 UNLABELLED: dict[str, Group] = {
     "forest": "density",
@@ -25,7 +25,7 @@ def test_without_labels_densities_share_one_say_and_contrast_and_either_unfamili
 ):
     say = by_rule(UNLABELLED, 0)
     assert say == {
-        "forest": DENSITY / 2, "flow": DENSITY / 2, "contrast": CONTRAST, "newcomer": 1.0, "strangers": 1.0, "floods": 1.0,
+        "forest": 0.5, "flow": 0.5, "contrast": CONTRAST, "newcomer": 1.0, "strangers": 1.0, "floods": 1.0,
     }  # fmt: skip
 
 

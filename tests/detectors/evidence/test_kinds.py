@@ -310,29 +310,3 @@ def test_a_panel_asks_every_kind_that_learned_and_comes_back_from_its_arrays() -
     again.load(panel.arrays())
     for name, value in again.nats(again.raw(lesson.val)).items():
         np.testing.assert_array_equal(value, nats[name])
-
-
-def test_what_densities_say_together_is_as_rare_among_normals_as_it_says(
-    labelled: tuple[EventTable, Lesson],
-) -> None:
-    table, _ = labelled
-    rng = np.random.default_rng(0)
-    common = rng.normal(size=4000)
-    names = ["forest", "ellipse", "ranks", "newcomer", "contrast"]
-    panel = Panel(table, names)
-    raw = {name: 0.7 * common + rng.normal(size=4000) for name in (*names, "flow")}
-    panel.fit_tails(raw)
-    dense = ["ellipse", "flow", "forest", "ranks"]
-    surprise, nats = panel.surprise(raw), panel.nats(raw)
-    together = np.mean([nats[name] for name in dense], 0)
-    mean = np.mean([surprise[name] for name in dense], 0)
-    for rare in (1.0, 2.0, 4.0):
-        assert (together >= rare).mean() == pytest.approx(np.exp(-rare), rel=0.1)
-        assert (mean >= rare).mean() < np.exp(-rare) or rare < 1.5  # the mean itself is rarer than it says
-    np.testing.assert_array_equal(np.argsort(together), np.argsort(mean))
-    np.testing.assert_array_equal(nats["contrast"], surprise["contrast"])  # what is no density is as it was
-    again = Panel(table, names)
-    again.tails, again.density = panel.tails, None  # a folder from before densities had a unit
-    np.testing.assert_array_equal(again.nats(raw)["forest"], surprise["forest"])
-    panel.keep({"contrast"})
-    assert panel.density is None

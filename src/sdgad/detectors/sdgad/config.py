@@ -54,7 +54,7 @@ class SDGADConfig(LearnedConfig):
     last_word: bool = option(
         True, "switch: evidence that needs no label may overrule what learned from labels"
     )
-    local: bool = option(True, "switch: evidence measured by the last 3,000 events")
+    local: bool = option(True, "switch: evidence measured by the last 4,000 ordinary events")
     without: tuple[str, ...] = option(
         (),
         "kinds of evidence that are left out, by name, such as flow or forest",

@@ -23,6 +23,7 @@ from sdgad.detectors.own_state import OwnState
 from sdgad.detectors.pseudo import FEW_LABELS
 from sdgad.detectors.registry import detectors
 from sdgad.detectors.sdgad.config import NETWORK, SDGADConfig
+from sdgad.detectors.sdgad.evidence.base import Group
 from sdgad.detectors.sdgad.evidence.boosted_kind import BoostedKind
 from sdgad.detectors.sdgad.evidence.join import Weights, by_rule, chosen, joined
 from sdgad.detectors.sdgad.evidence.last_word import MOST_SAY, LastWord
@@ -133,9 +134,11 @@ class SDGAD(LearnedDetector):
     def _weigh(self, task: Task, learned: Learned, train: Evidence, val: Evidence) -> tuple[Array, Array]:
         """Units of all kinds of evidence, on validation events, and their say: by a rule, or by validation labels."""
         config, panel, labels = self.config, learned.panel, learned.labels
-        asked = self._model.known is not None and labels >= FEW_LABELS  # pseudo-anomalies trees know better
-        network = NETWORK if asked else NETWORK[:1]
-        groups = panel.groups([name for name in network if name not in config.without])
+        network: dict[str, Group] = {"flow": "density"}
+        if self._model.known is not None and labels >= FEW_LABELS:  # against pseudo-anomalies trees see more
+            network["odds"] = "known"
+        network = {name: group for name, group in network.items() if name not in config.without}
+        groups = panel.groups(network)
         val_raw = {**learned.val, **_network(val, groups)}
         normal = (task.val_label != 1).cpu().numpy()
         normal |= not normal.any()  # all of validation is anomalous: better a wrong unit than none
@@ -248,7 +251,7 @@ class SDGAD(LearnedDetector):
         if self._panel is None or not told:
             return []
         surprise = self._panel.surprise(told)
-        nats = self._panel.joinable(surprise)
+        nats = self._panel.bounded(surprise)
         if self._last is not None:
             shares = self._last.shares(nats, self._say)
         else:

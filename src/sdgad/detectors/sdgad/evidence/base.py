@@ -22,7 +22,6 @@ from sdgad.registry import Registry
 MANY = 60_000  # training events
 
 Group = Literal["density", "contrast", "unfamiliar", "like", "known", "floods"]
-NETWORK: Mapping[str, Group] = {"flow": "density", "odds": "known"}  # kinds that the network is asked for
 
 
 @dataclass(frozen=True, eq=False)

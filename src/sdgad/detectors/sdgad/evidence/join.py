@@ -14,8 +14,7 @@ from sdgad.detectors.sdgad.evidence.panel import Numbers
 from sdgad.events.stream import Array
 from sdgad.metrics import mixture
 
-CONTRAST = 1.0  # the say of contrast: whether it or density sees more differs from stream to stream
-DENSITY = 0.8  # the say of density beside it
+CONTRAST = 1.0  # the say of contrast beside that of density: which of the two sees more differs from stream to stream
 UNFAMILIAR = 2.0  # and of how little is known: of the source, and of the two together
 TRUST = 20.0  # labelled anomalies that have as much say as what needs none
 UNLABELLED_SHARES = (0.15, 0.5, 0.85)
@@ -103,12 +102,7 @@ def _sample(label: Array) -> Array:
 
 
 def _unlabelled(share: float, contrast: float) -> dict[Group, float]:
-    return {
-        "density": share * DENSITY,
-        "contrast": share * contrast,
-        "unfamiliar": share * UNFAMILIAR,
-        "floods": 1.0,
-    }
+    return {"density": share, "contrast": share * contrast, "unfamiliar": share * UNFAMILIAR, "floods": 1.0}
 
 
 def _weights(groups: Mapping[str, Group], say: Mapping[Group, float]) -> Weights:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -12,16 +11,13 @@ import numpy as np
 from sdgad.events.held import ANY, held
 from sdgad.events.stream import Array
 
-REACH = 3000  # events that are looked back on
-PARTS = 4  # of them, each of which says how far the stream has moved
-MOST_REACH = 4000  # the same in older folders
+REACH = 4000  # ordinary events that are looked back on
 BLOCK = 256  # events that are measured alike, at least
 MIDDLE = 0.95  # a quantile that a drift moves as well, and an attack on a few does not
 MIDDLE_BEFORE = 0.8  # the same in folders that do not say it
 HIGH = 0.98  # the quantile that is compared: near those that raise alarms, and still known well
 ORDINARY = 0.995  # the quantile of validation events from which an event is not ordinary
-BEYOND = 0.03  # events that are not ordinary and count all the same, for every ordinary one
-FEWEST = 100  # events that say anything, and so many in each part
+FEWEST = 100  # ordinary events that say anything
 MOST = 4.0  # times by which nats may grow or shrink
 YOUNG_MOST = 1e3  # the same where everything is new
 BLOCKS = 1 << 16  # that late events may belong to; of older ones nothing is known
@@ -34,7 +30,7 @@ NOTHING: Array = np.empty(0)
 
 @dataclass(frozen=True)
 class Ruler:
-    """What validation events led to expect of Σ w · nats."""
+    """What validation events, as far as they are ordinary, led to expect of Σ w · nats."""
 
     level: float  # of the lower quantile
     middle: float  # that quantile, the 95% one
@@ -49,7 +45,7 @@ class Ruler:
             middle, usual = np.quantile(nats, (YOUNG_LEVEL, HIGH)).tolist()
             return cls(YOUNG_LEVEL, middle, usual, MOST_NATS, len(nats))
         limit = float(np.quantile(nats, ORDINARY))
-        middle, usual = np.quantile(nats, (MIDDLE, HIGH)).tolist()
+        middle, usual = np.quantile(nats[nats <= limit], (MIDDLE, HIGH)).tolist()
         return cls(MIDDLE, middle, usual, limit, len(nats))
 
     @property
@@ -63,42 +59,34 @@ class Ruler:
         """Times by which nats may grow or shrink."""
         return YOUNG_MOST if self.young else MOST
 
-    def scale(self, lately: Array) -> float:
-        """usual / now: the median of what the quarters of the last events say, so that an attack which is over before it fills
-        two of them moves little. A young ruler asks the 90% quantile of the last few events, whatever they are, and never takes
-        a stream for calmer."""
-        if self.young:
-            now = float(np.quantile(lately, self.level)) if len(lately) else 0.0
-            return max(1 / self.most, min(1.0, self.middle / now)) if min(self.middle, now) > 0 else 1.0
-        if len(lately) < FEWEST or min(self.middle, self.usual) <= 0:
-            return 1.0
-        parts = np.array_split(lately, PARTS if len(lately) >= PARTS * FEWEST else 1)
-        return float(np.median([self._scale(part) for part in parts]))
-
-    def _scale(self, lately: Array) -> float:
+    def scale(self, ordinary: Array) -> float:
         """usual / now, by the 98% quantile. That a stream has changed is believed only as far as the 95% quantile agrees: an
-        attack raises the upper one alone, and where that alone sinks, what is beyond it need not have sunk."""
-        now = np.maximum(np.quantile(lately, (self.level, HIGH)), 1e-12)
+        attack raises the upper one alone, and where that alone sinks, what is beyond it need not have sunk. A young ruler asks
+        the 90% quantile of the last few events, whatever they are, and never takes a stream for calmer."""
+        if self.young:
+            now = float(np.quantile(ordinary, self.level)) if len(ordinary) else 0.0
+            return max(1 / self.most, min(1.0, self.middle / now)) if min(self.middle, now) > 0 else 1.0
+        if len(ordinary) < FEWEST or min(self.middle, self.usual) <= 0:
+            return 1.0
+        now = np.maximum(np.quantile(ordinary, (self.level, HIGH)), 1e-12)
         low, high = sorted((self.middle / now[0], self.usual / now[1]))
         return float(np.clip(max(low, min(high, 1.0)), 1 / self.most, self.most))
 
 
 @dataclass(frozen=True, eq=False)
 class Recent:
-    """The last 3,000 events that count, those that wait for their block to be full, and how events were measured so far.
+    """The last 4,000 ordinary events, those that wait for their block to be full, and how events were measured so far.
 
-    An event of n nats is measured as n · usual / now (`Ruler.scale`), of quantiles of validation events and of the last ones:
-    where a stream drifts, as many events stand out as before. Blocks end where 256 events wait and time moves on, whatever the
-    batches. What is measured beyond the 99.5% quantile of validation is not ordinary. A drift moves more events there than
-    validation had, and did none of them count, it would never be seen whole; did all, an attack would become usual. So of a block
-    at most three count for every hundred ordinary events, the lowest: that is all the say that an attack has, however many its
-    events and however long it lasts. Late events are measured as those of their time were.
+    An event of n nats is measured as n · usual / now (`Ruler.scale`), of quantiles of ordinary validation events and of the last
+    ordinary ones: where a stream drifts, as many events stand out as before. Blocks end where 256 events wait and
+    time moves on, whatever the batches. What is measured beyond the 99.5% quantile of validation is not ordinary and never
+    counts: an attack, however long it lasts, does not become usual. Late events are measured as those of their time were.
 
     Where validation had fewer than 200 events (`Ruler.young`) the last 32 events count, in blocks of 4, and all are ordinary.
     """
 
     ruler: Ruler
-    ordinary: Array  # nats of those that count, oldest first
+    ordinary: Array  # nats, oldest first
     waiting: Array  # nats of the open block
     newest: float  # seconds, of the last event
     since: Array  # seconds at which blocks began, oldest first
@@ -108,7 +96,8 @@ class Recent:
     def start(cls, nats: Array) -> Self:
         """Before the first validation event: the normal ones, of which these are, are all that is known of what is usual."""
         ruler = Ruler.fit(nats)
-        return cls(ruler, nats[:REACH], NOTHING, -np.inf, NOTHING, NOTHING)
+        ordinary = nats[nats <= ruler.limit][:REACH]
+        return cls(ruler, ordinary, NOTHING, -np.inf, NOTHING, NOTHING)
 
     def after_validation(self, nats: Array, seconds: Array) -> tuple[Array, Recent]:
         """Nats of validation events, as they are measured, and what is recent after them. By a young ruler, which rests on hardly
@@ -149,7 +138,8 @@ class Recent:
         ordinary = self.ordinary
         reach, blocks = (YOUNG_REACH, YOUNG_BLOCKS) if self.ruler.young else (REACH, BLOCKS)
         if len(self.waiting):
-            ordinary = np.concatenate([ordinary, self._that_count()])[-reach:]
+            kept = self.waiting[self.scales[-1] * self.waiting <= self.ruler.limit]
+            ordinary = np.concatenate([ordinary, kept])[-reach:]
         scale = self.ruler.scale(ordinary)
         return replace(
             self,
@@ -158,14 +148,6 @@ class Recent:
             since=np.append(self.since, seconds)[-blocks:],
             scales=np.append(self.scales, scale)[-blocks:],
         )
-
-    def _that_count(self) -> Array:
-        """Those of the last block, without what lies beyond what is ordinary and is more than so many."""
-        beyond = np.flatnonzero(self.scales[-1] * self.waiting > self.ruler.limit)
-        lowest_first = beyond[np.argsort(self.waiting[beyond], kind="stable")]
-        most = math.ceil(BEYOND * (len(self.waiting) - len(beyond)))
-        found: Array = np.delete(self.waiting, lowest_first[most:])
-        return found
 
     # ------------------------------------------------------------------ files
     def arrays(self) -> dict[str, Array]:
@@ -201,7 +183,7 @@ class Recent:
         for name in ("ordinary", "waiting"):
             held(arrays, f"recent.{name}", "f8", (ANY,), low=-MOST_NATS, high=MOST_NATS)
         if (
-            len(series["ordinary"]) > MOST_REACH
+            len(series["ordinary"]) > REACH
             or len(since) > BLOCKS
             or (len(series["waiting"]) and not len(since))
         ):
