@@ -109,6 +109,17 @@ def test_a_saved_model_has_all_kinds_and_the_same_scores_to_the_last_bit(tmp_pat
     np.testing.assert_array_equal(again.decision_function(TEST), model.decision_function(TEST))
 
 
+def test_a_model_that_moves_to_another_device_asks_its_evidence_there_and_copies_keep_theirs(
+    unlabelled: SDGAD,
+) -> None:
+    moved = copy(unlabelled)
+    moved.set_params(device="meta")
+    for model, device in ((moved, "meta"), (unlabelled, "cpu")):
+        assert model._panel is not None
+        tables = [kind.table for kind in model._panel.kinds.values()]
+        assert {table.device.type for table in (*tables, model._table, model._panel.table)} == {device}
+
+
 def test_a_validation_part_of_anomalies_alone_is_no_obstacle() -> None:
     model = SDGAD(**SMALL).fit(TRAIN, val=VAL.with_columns(label=np.ones(len(VAL))))
     scores = model.decision_function(TEST)

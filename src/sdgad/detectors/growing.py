@@ -41,11 +41,11 @@ class LabelledRows:
     anomalous: Array
 
     def shares(self, most: int) -> int:
-        """Into how many parts normals that are many can be cut, at most so many."""
+        """Into how many parts normals are cut, where they are many; at most so many."""
         return max(1, min(most, round(np.count_nonzero(~self.anomalous) / MANY_NORMALS)))
 
     def share(self, number: int, of: int) -> Array | None:
-        """All anomalies and every so manieth normal, as places; None: all rows."""
+        """All anomalies and each of-th normal, from this one on, as places; None: all rows."""
         if of == 1:
             return None
         normal = np.flatnonzero(~self.anomalous)
