@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sdgad.detectors.fitted_trees import OneTree, inside_boosting, need_fitted, node_table
 from sdgad.detectors.tree_masks import Masks
-from sdgad.errors import InputError, NotFittedError, SdgadError
+from sdgad.errors import InputError
 
 if TYPE_CHECKING:
     import torch
@@ -231,14 +232,14 @@ class BoostedTrees(TreeArrays):
     @classmethod
     def from_sklearn(cls, model: HistGradientBoostingClassifier) -> Self:
         """The trees of a fitted classifier of two classes on numeric columns."""
-        _need_fitted(model)
+        need_fitted(model)
         if len(model.classes_) != 2:
             raise InputError(f"Boosted trees need 2 classes, and this model has {len(model.classes_)}.")
         if getattr(model, "is_categorical_", None) is not None:
             raise InputError("Boosted trees need numeric columns, and this model has categorical ones.")
-        baseline, tables = _inside_boosting(model)
+        baseline, tables = inside_boosting(model)
         trees = [
-            _Tree(
+            OneTree(
                 feature=nodes["feature_idx"],
                 threshold=nodes["num_threshold"],
                 left=nodes["left"],
@@ -249,7 +250,7 @@ class BoostedTrees(TreeArrays):
             )
             for nodes in tables
         ]
-        return cls(**_join(trees, model.n_features_in_), baseline=np.array(baseline))
+        return cls(**node_table(trees, model.n_features_in_), baseline=np.array(baseline))
 
     @classmethod
     def mean(cls, ensembles: Sequence[Self]) -> Self:
@@ -294,13 +295,13 @@ class IsolationTrees(TreeArrays):
     @classmethod
     def from_sklearn(cls, model: IsolationForest) -> Self:
         """The trees of a fitted forest, with h worked out for every leaf."""
-        _need_fitted(model)
+        need_fitted(model)
         trees = []
         for estimator, columns in zip(model.estimators_, model.estimators_features_, strict=True):
             tree = estimator.tree_
             leaf = tree.children_left < 0
             trees.append(
-                _Tree(
+                OneTree(
                     feature=np.asarray(columns)[np.where(leaf, 0, tree.feature)],
                     threshold=tree.threshold,
                     left=tree.children_left,
@@ -311,7 +312,9 @@ class IsolationTrees(TreeArrays):
                     value=tree.compute_node_depths() + _mean_path(tree.n_node_samples) - 1.0,
                 )
             )
-        return cls(**_join(trees, model.n_features_in_), samples=np.array(model.max_samples_, dtype=np.int64))
+        return cls(
+            **node_table(trees, model.n_features_in_), samples=np.array(model.max_samples_, dtype=np.int64)
+        )
 
     def raw_score(self, x: ArrayLike, device: Device = None) -> Floats:
         """In (0, 1), higher = easier to isolate = more anomalous: minus scikit-learn's `score_samples`."""
@@ -336,58 +339,3 @@ def _mean_path(samples: NDArray[Any]) -> Floats:
     n = np.maximum(samples, 2.0)
     path = 2.0 * (np.log(n - 1.0) + np.euler_gamma) - 2.0 * (n - 1.0) / n
     return np.asarray(np.where(samples <= 1, 0.0, np.where(samples == 2, 1.0, path)))
-
-
-@dataclass(frozen=True)
-class _Tree:
-    """One tree as scikit-learn numbers it: children count from its own root, and are void at leaves."""
-
-    feature: NDArray[Any]
-    threshold: NDArray[Any]
-    left: NDArray[Any]
-    right: NDArray[Any]
-    leaf: NDArray[np.bool_]
-    missing_left: NDArray[Any]
-    value: NDArray[Any]
-
-
-def _join(trees: Sequence[_Tree], columns: int) -> dict[str, NDArray[Any]]:
-    """One node table of all trees, with what is void at leaves set to zero."""
-
-    def column(name: str, kind: type[np.generic]) -> NDArray[Any]:
-        return np.concatenate([np.empty(0, kind), *(getattr(tree, name).astype(kind) for tree in trees)])
-
-    sizes = np.array([len(tree.leaf) for tree in trees], dtype=np.int64)
-    roots = np.cumsum(sizes) - sizes
-    leaf = column("leaf", np.bool_)
-    own, shift = np.arange(len(leaf)), np.repeat(roots, sizes)
-    right, left = (np.where(leaf, own, column(side, np.int64) + shift) for side in ("right", "left"))
-    return {
-        "feature": np.where(leaf, 0, column("feature", np.int64)),
-        "threshold": np.where(leaf, 0.0, column("threshold", np.float64)),
-        "child": np.stack([right, left], axis=1),
-        "missing_left": column("missing_left", np.bool_) & ~leaf,
-        "value": np.where(leaf, column("value", np.float64), 0.0),
-        "roots": roots,
-        "columns": np.array(columns, dtype=np.int64),
-    }
-
-
-def _need_fitted(model: HistGradientBoostingClassifier | IsolationForest) -> None:
-    if not hasattr(model, "n_features_in_"):
-        raise NotFittedError(f"The {type(model).__name__} must be fitted before its trees can be read.")
-
-
-def _inside_boosting(model: HistGradientBoostingClassifier) -> tuple[float, list[NDArray[Any]]]:
-    """Baseline and node tables: the only place that reads what scikit-learn (1.6 to 1.9) keeps private."""
-    names = ["feature_idx", "num_threshold", "left", "right", "is_leaf", "missing_go_to_left", "value"]
-    try:
-        tables = [predictor.nodes[names] for (predictor,) in model._predictors]
-        return np.asarray(model._baseline_prediction, dtype=np.float64).item(), tables
-    except (AttributeError, KeyError, TypeError, ValueError) as problem:
-        import sklearn
-
-        raise SdgadError(
-            f"scikit-learn {sklearn.__version__} keeps its boosted trees where sdgad does not find them, "
-            f"which works with 1.6 to 1.9 ({problem})."
-        ) from problem
