@@ -92,7 +92,11 @@ class Rows:
             name: self.verdicts[row, name]["auroc"][0] for name in OTHERS if (row, name) in self.verdicts
         }
         rest = [f"{SAID[verdict]} {name}" for name, verdict in found.items() if verdict in SAID]
-        return ", ".join(rest) or ("ahead of all" if found else "")
+        if not found:
+            return ""
+        missing = [name for name in SHOWN if name not in found]
+        unsaid = f" (not compared: {', '.join(missing)})" if missing else ""
+        return (", ".join(rest) or ("ahead of the rest" if missing else "ahead of all")) + unsaid
 
     def fifths(self) -> str:
         """Percent of the normals above the validation quantile that leaves 1%, by fifths of the test part."""
