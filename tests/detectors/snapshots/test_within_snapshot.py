@@ -26,6 +26,7 @@ SMALL = {
     "taddy": {"snapshot": 60, "epochs": 1, "width": 8},
 }
 TEST = 450  # where the test part begins: a snapshot is open, of 30 events
+ROUNDING = 1e-6  # the last bits of a product depend on how many rows it has, on some processors more
 
 Both = Callable[[SnapshotMethod, EventStream], tuple[Array, Array]]
 
@@ -53,9 +54,9 @@ def test_before_is_what_decision_function_says_and_within_knows_what_follows_in_
     np.testing.assert_array_equal(before, model.decision_function(events[TEST:]))
     assert len(within) == len(before)
     shorter_before, shorter_within = both_ways(model, events[TEST:510])  # half of the next snapshot
-    np.testing.assert_array_equal(shorter_before, before[:60])
-    np.testing.assert_array_equal(shorter_within[:30], within[:30])
-    assert not np.array_equal(shorter_within[30:], within[30:60])
+    np.testing.assert_allclose(shorter_before, before[:60], rtol=ROUNDING)
+    np.testing.assert_allclose(shorter_within[:30], within[:30], rtol=ROUNDING)
+    assert not np.allclose(shorter_within[30:], within[30:60], rtol=ROUNDING)
 
 
 @pytest.mark.parametrize("method", SMALL)
@@ -67,7 +68,7 @@ def test_within_scores_an_event_as_if_it_came_again_right_after_its_snapshot(
     last, after = events[TEST:480], events[480:510]  # the rest of the open snapshot, and what follows
     again = EventStream(*(last.vocabulary.raw(side) for side in (last.src, last.dst)), after.t)
     _, within = both_ways(model, events[TEST:])
-    np.testing.assert_array_equal(within[:30], model.update(last).decision_function(again))
+    np.testing.assert_allclose(within[:30], model.update(last).decision_function(again), rtol=ROUNDING)
 
 
 def test_a_snapshot_that_was_complete_when_the_test_part_began_is_not_scored_with_it(both_ways: Both) -> None:
