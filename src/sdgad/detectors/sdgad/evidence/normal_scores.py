@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from sdgad.detectors.event_table import Table
+from sdgad.detectors.event_table import CPU, Table
+from sdgad.detectors.trees import MANY_ROWS
 from sdgad.events.held import held
 from sdgad.events.stream import Array
 
@@ -40,7 +41,8 @@ class NormalScores:
         return cls(held(arrays, "grid", "f4", (columns, GRID), rising=True))
 
     def __call__(self, rows: Table, device: torch.device) -> NDArray[np.float64]:
-        """`[B, columns]`, looked up on the device."""
+        """`[B, columns]`, looked up on the device where there are many rows."""
+        device = device if len(rows) >= MANY_ROWS else CPU
         values = torch.from_numpy(np.ascontiguousarray(rows.T)).to(device)
         grid = torch.from_numpy(np.ascontiguousarray(self.grid)).to(device)
         below, up_to = (torch.searchsorted(grid, values, right=right) for right in (False, True))
