@@ -19,7 +19,7 @@ from sdgad.detectors.pseudo import PseudoAnomalies
 from sdgad.errors import InputError
 from sdgad.events.simulator import simulate_payments
 from sdgad.events.stream import EventStream
-from sdgad.history.habits import habits
+from sdgad.history.habits import habits, went_on
 from sdgad.history.index import HistoryIndex
 
 TRAIN, VAL, TEST = simulate_payments(6000, anomaly_rate=0.02, seed=1).split()
@@ -54,8 +54,16 @@ def test_a_row_is_context_edge_features_and_habits_of_real_and_hypothetical_even
     rows = torch.arange(50, 300)
     table = supervised.table.rows(index, rows)
     assert table.dtype == np.float32
-    found = habits(index.rows(rows, supervised.config.history), supervised.window_shape.phases)
-    residuals = [found.relations, found.deviations, found.surprises, found.circles]
+    window = index.rows(rows, supervised.config.history, supervised.needs)
+    assert window.sequels is not None
+    found = habits(window, supervised.window_shape.phases)
+    residuals = [
+        found.relations,
+        found.deviations,
+        found.surprises,
+        found.circles,
+        went_on(window.sequels),
+    ]
     np.testing.assert_array_equal(table, np.hstack([index.stored_context(rows), index.msg(rows), *residuals]))
     pseudo = PseudoAnomalies(index, rows)
     same = pseudo.other_time(rows, rows)  # an event at its own time is itself
@@ -156,7 +164,7 @@ def test_overwhelming_odds_stay_inside_0_and_1(supervised: Boosting) -> None:
     for odds in (1e6, -1e6):
         extreme = copy(supervised)
         extreme._trees = replace(supervised._trees, baseline=np.array(odds))
-        scores = extreme._score_window(index.rows(rows, supervised.config.history))
+        scores = extreme._score_window(supervised.view.rows(index, rows))
         assert ((scores > 0) & (scores < 1)).all()
 
 

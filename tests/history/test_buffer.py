@@ -38,6 +38,9 @@ NEEDED = [
     Needs(hop=4, reach=9, time=True),
     Needs(hop=2, at="root"),
     Needs(hop=12, at="root", reach=6),
+    Needs(sequels=1),
+    Needs(sequels=3, time=True),
+    Needs(sequels=14, hop=2, reach=5),
 ]
 examples = settings(max_examples=250, deadline=None)
 some = {

@@ -81,6 +81,7 @@ class Detector(Explains, Saving):
     keeps_log: ClassVar[bool] = True  # False: the state replaces log and node table; no index is built
     score_rows: ClassVar[int] = 1 << 16  # events of a Window, when scoring
     history_length: int = 0  # L: how many past events per endpoint a Window has to hold
+    sequels_length: int = 0  # S: of how many of them its rows tell what came next
     uses_context: bool = True  # whether Windows have to hold context features
     needs: Needs = NONE  # what else they have to hold
 
@@ -302,7 +303,9 @@ class Detector(Explains, Saving):
         border, context = self._archive.border, self.uses_context
         names = context_names(border.clock) if context else ()
         phases = len(PHASE_NAMES) if context and border.clock.wall_clock else 0
-        return WindowShape(self.history_length, border.features.width, len(names), phases)
+        return WindowShape(
+            self.history_length, border.features.width, len(names), phases, self.sequels_length
+        )
 
     @property
     def remembers(self) -> bool:

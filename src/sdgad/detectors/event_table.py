@@ -12,18 +12,20 @@ from torch import Tensor
 
 from sdgad.detectors.pseudo import PseudoEvents
 from sdgad.history.context import NAMES, about
-from sdgad.history.habits import CIRCLES, RELATIONS, habits
+from sdgad.history.habits import CIRCLES, RELATIONS, SEQUELS, habits, went_on
 from sdgad.history.index import HistoryIndex
+from sdgad.history.needs import Needs
 from sdgad.history.window import Window, WindowShape
 
 Table = NDArray[np.float32]
+SEQUELS_TOLD = 10  # past events of the source, of which rows tell what came next
 AT_ONCE = 8192  # events whose past is looked up together
 CPU = torch.device("cpu")
 
 
 @dataclass(frozen=True)
 class EventTable:
-    """Context features, edge features and, with a history to take them from, habit residuals of all four kinds.
+    """Context features, edge features and, with a history to take them from, habit residuals of all kinds.
 
     Whoever reads many rows may do so on `device`; the rows themselves are numpy's.
     """
@@ -37,6 +39,9 @@ class EventTable:
         if self.shape.history:
             found = habits(window, self.shape.phases)
             parts += [found.relations, found.deviations, found.surprises, found.circles]
+        if self.shape.sequels:
+            assert window.sequels is not None
+            parts.append(went_on(window.sequels.last(self.shape.sequels)))
         table: Table = torch.cat(parts, 1).cpu().numpy()
         return table
 
@@ -46,8 +51,22 @@ class EventTable:
         shape = self.shape
         level = shape.context + shape.msg
         relations = RELATIONS if shape.context else 0
-        habits = relations + 4 * level + shape.msg + shape.phases + len(CIRCLES)
+        habits = relations + 4 * level + shape.msg + shape.phases + self._last
         return level + (habits if shape.history else 0)
+
+    @property
+    def _last(self) -> int:
+        """How many columns tell of what goes on around the two endpoints: circles and sequels."""
+        return len(CIRCLES) + self._sequels
+
+    @property
+    def _sequels(self) -> int:
+        return len(SEQUELS) if self.shape.sequels else 0
+
+    @property
+    def needs(self) -> Needs:
+        """What it reads in a Window, beside what every Window has."""
+        return Needs(sequels=self.shape.sequels)
 
     @property
     def nothing(self) -> Table:
@@ -72,8 +91,13 @@ class EventTable:
         return found
 
     def for_densities(self, table: Table) -> Table:
-        """All but circles: of these nearly all values are usual somewhere, and a density is misled by them."""
-        found: Table = table[:, : table.shape[1] - len(CIRCLES)] if self.shape.history else table
+        """All but circles and sequels: of these nearly all values are usual somewhere, and a density is misled by them."""
+        found: Table = table[:, : table.shape[1] - self._last] if self.shape.history else table
+        return found
+
+    def for_contrast(self, table: Table) -> Table:
+        """All but sequels: a pseudo-anomaly has the past of a real source, in which nothing is wrong."""
+        found: Table = table[:, : self.width - self._sequels]
         return found
 
     def relations(self, table: Table) -> Table:
@@ -86,7 +110,7 @@ class EventTable:
         """Relations and deviations alone: the columns that do not drift, in the units of context and edge features."""
         shape = self.shape
         start = shape.context + shape.msg
-        found: Table = table[:, start : table.shape[1] - 2 * start - len(CIRCLES)]
+        found: Table = table[:, start : table.shape[1] - 2 * start - self._last]
         return found
 
     def deviations(self, table: Table, end: int) -> Table:
@@ -115,12 +139,15 @@ class EventTable:
 
     def rows(self, index: HistoryIndex, rows: Tensor) -> Table:
         """The stream's own events, by number."""
-        return self._joined(index.rows(part, self.shape.history) for part in torch.split(rows, AT_ONCE))
+        parts = torch.split(rows, AT_ONCE)
+        return self._joined(index.rows(part, self.shape.history, self.needs) for part in parts)
 
     def made(self, index: HistoryIndex, events: PseudoEvents) -> Table:
         """Events that did not happen."""
         parts = (events.take(slice(i, i + AT_ONCE)) for i in range(0, len(events), AT_ONCE))
-        return self._joined(index.window(part.query, self.shape.history, part.msg) for part in parts)
+        return self._joined(
+            index.window(part.query, self.shape.history, part.msg, self.needs) for part in parts
+        )
 
     def _joined(self, windows: Iterable[Window]) -> Table:
         return np.concatenate([self.of(window) for window in windows])

@@ -187,7 +187,8 @@ class Explains(ABC):
         border = self._archive.border
         phases = len(PHASE_NAMES) if border.clock.wall_clock else 0
         context = len(context_names(border.clock))
-        shape = WindowShape(self._explaining_view.history, border.features.width, context, phases)
+        history = self._explaining_view.history
+        shape = WindowShape(history, border.features.width, context, phases, self.sequels_length)
         return TableColumns(shape, border.features, border.clock)
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from torch import Generator, Tensor
@@ -22,22 +22,24 @@ class RowMaker:
     generator: Generator
 
     def labelled(self, rows: Tensor, label: Tensor) -> LabelledRows:
-        """Events by their labels; an unknown one counts as normal."""
+        """Events by their labels, in all columns; an unknown one counts as normal."""
         return LabelledRows(self.table.rows(self.task.index, rows), (label == 1).cpu().numpy())
 
     def against_pseudo(self, rows: Tensor) -> LabelledRows:
-        """Events, and as many pseudo-anomalies made from them."""
+        """Events, and as many pseudo-anomalies made from them, in the columns for a contrast."""
         index = self.task.index
         made = self.table.made(index, PseudoAnomalies(index, rows).draw(rows, self.generator))
         anomalous = np.repeat([False, True], [len(rows), len(made)])
-        return LabelledRows(np.concatenate([self.table.rows(index, rows), made]), anomalous)
+        examples = np.concatenate([self.table.rows(index, rows), made])
+        return LabelledRows(self.table.for_contrast(examples), anomalous)
 
     def contrast(self) -> LabelledRows:
-        """Training normals against pseudo-anomalies and the few real ones, each of which counts many times."""
+        """Training normals against pseudo-anomalies and the few real ones, each of which counts many times; likewise."""
         task = self.task
         real = task.train_label == 1
         examples = self.against_pseudo(task.train[~real])
         few = self.table.rows(task.index, task.train[real]) if real.any() else examples.table[:0]
+        few = self.table.for_contrast(few)
         # copies, because weights make scikit-learn's binning slow
         copies = np.repeat(few, max(1, int((~real).sum()) // max(1, len(few))), axis=0)
         return LabelledRows(
@@ -50,5 +52,6 @@ class RowMaker:
         trees learn from such; a classifier without both classes in validation has no judge."""
         task = self.task
         if task.val_has_both_classes:
-            return self.labelled(task.val, task.val_label)
+            known = self.labelled(task.val, task.val_label)
+            return replace(known, table=self.table.for_contrast(known.table)) if few else known
         return self.against_pseudo(task.val) if few else None

@@ -86,7 +86,7 @@ class BlockState(State[Window]):
         moves = np.flatnonzero(times != np.append(self._newest, times[:-1]))
         self._tick = self._count + int(moves[-1]) if len(moves) else self._tick
         self._newest, self._count = float(times[-1]), self._count + len(rows)
-        self._open.append(replace(rows, event=None, hop=None, memory=None))
+        self._open.append(replace(rows, event=None, hop=None, memory=None, sequels=None))
 
     def need_block_of(self, nodes: int, shape: WindowShape) -> None:
         """A ValueError where the open block speaks of others than so many nodes, or is of other Windows."""

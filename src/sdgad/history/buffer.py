@@ -182,7 +182,7 @@ class HistoryBuffer(Together[Look]):
         if len(self._tick) and rows.t[0] != self.newest:
             self._commit(self._tick.release())
         self._span.newest = rows.t[-1]
-        self._nodes.resize(max(len(self._nodes), int(rows.slot.max()) + 1))
+        self._known.room_for(int(rows.slot.max()) + 1)
         seconds = self.seconds(rows.t)
         before = None if self._lives is None else self._lives.note(np.unique(rows.slot))
         life = self._live(rows.slot, seconds)
@@ -221,7 +221,7 @@ class HistoryBuffer(Together[Look]):
         free = np.flatnonzero(~alive)
         self._known.pairs.keep(self._lives.nodes["life"][alive], self._lives.now)
         self._lives.nodes.clear(free)
-        self._nodes.clear(free)
+        self._known.clear(free)
         return free
 
     # ------------------------------------------------------------------ what is known
@@ -241,10 +241,8 @@ class HistoryBuffer(Together[Look]):
         if self._lives is None:
             self._nodes["life"][slot] = slot
             return slot
-        self._nodes.remember(np.unique(slot))
         life = self._lives.assign(slot[:, 0], slot[:, 1], seconds)
-        self._nodes.clear(np.unique(slot[self._nodes["life"][slot] != life]))
-        self._nodes["life"][slot] = life
+        self._known.move_in(slot, life)
         return life
 
     def _window(self, rows: Rows, life: Array, seconds: Array, context: Tensor) -> Window:
@@ -252,8 +250,12 @@ class HistoryBuffer(Together[Look]):
         if self.needs.stamped:
             number = self.events + self.waiting + np.arange(len(rows))
             more |= {"time": torch.from_numpy(seconds), "event": torch.from_numpy(number)}
+        if self.needs.hop or self._known.sequels is not None:
+            seen = self._seen(rows.t)
         if self.needs.hop:
-            more["hop"] = self._known.hop(rows.slot, seconds, self.events + self._seen(rows.t))
+            more["hop"] = self._known.hop(rows.slot, seconds, self.events + seen)
+        if self._known.sequels is not None:
+            more["sequels"] = self._known.sequels.of(rows.slot, seconds, seen)
         return Window(
             node=torch.from_numpy(life.copy()),
             msg=torch.from_numpy(np.ascontiguousarray(rows.msg)),
@@ -297,7 +299,7 @@ class HistoryBuffer(Together[Look]):
             pair_age=self._pair_age,
         )
         before = int(np.searchsorted(log.t, log.t[-1])) if self.strict else len(log)
-        self._nodes.resize(int(slot.max()) + 1)
+        self._known.room_for(int(slot.max()) + 1)
         self._known.fill(here, node, index, before, seconds[-1])
         span.events = before
         waiting = np.arange(before, len(log))

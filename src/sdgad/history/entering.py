@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
+from sdgad.history.halves import Halves
 from sdgad.history.state import Array
 
 COLUMNS = ("slot", "life", "seconds", "msg", "context")
@@ -28,6 +30,10 @@ class Entering:
     meeting: Array | None = field(
         default=None, init=False
     )  # [n] who is the first of its pair; by the pair table
+    before: Array | None = field(
+        default=None, init=False
+    )  # [G] events that each slot of `halves` had; by the rings
+    met: Array | None = field(default=None, init=False)  # [G] whom its newest one was with; likewise
     sees: Array | None = field(default=None, init=False)  # [n, 2] `RecentEvents.sees`; by the rings
     previous: Array | None = field(default=None, init=False)  # [n, 2] likewise
 
@@ -38,6 +44,11 @@ class Entering:
     def columns(self) -> dict[str, Array]:
         """The events as they came."""
         return {name: getattr(self, name) for name in COLUMNS}
+
+    @cached_property
+    def halves(self) -> Halves:
+        """The events as their endpoints see them."""
+        return Halves.of(self.slot)
 
     @property
     def number(self) -> Array:

@@ -111,6 +111,10 @@ def many_partners(who: str, partners: float, events: float) -> str:
     return f"{who} has {number(round(partners))} different partners in {counted(round(events), 'event')}"
 
 
+def went_on(ends: Ends, wait: float) -> str:
+    return f"whom this {ends.source} met lately had the next event {span(wait)} later, on average"
+
+
 def at_hour(who: str, now: float, usual: float) -> str:
     return f"at {hour(now)}, where this {who} is usually seen around {hour(usual)}"
 

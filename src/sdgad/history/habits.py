@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from sdgad.history.context import NAMES, PHASE_NAMES
-from sdgad.history.window import Window
+from sdgad.history.window import Sequels, Window
 
 LEAST_SPREAD = (
     0.2  # of an endpoint's own habit, in the units of context (logarithms) and of encoded edge features
@@ -38,6 +38,8 @@ _AS_THEY_ARE = (
     "new src", "new dst", "new pair", "partners per event src", "partners per event dst", "pair share of src",
     "pair share of dst",
 )  # fmt: skip
+MEAN_WAIT = "wait after src, mean"
+SEQUELS = ("wait after src, last", MEAN_WAIT, "wait after src, shortest")
 CIRCLES = (
     "common partners of src", "common partners of dst", "meetings in the past of src", "meetings in the past of dst",
 )  # fmt: skip
@@ -103,6 +105,17 @@ def circles(window: Window) -> Tensor:
     return found.to(window.msg.dtype).log1p()
 
 
+def went_on(sequels: Sequels) -> Tensor:
+    """`[B, 3]`: how soon those whom the source met went on; a page of an encyclopedia is mended sooner than it is written on.
+
+    With w the wait from an event to the next one of its other node, up to now where that has not come: log(1 + w) of the last
+    event; the mean and the least of log(1 + w) over the last S. Zeros of a source without a past.
+    """
+    wait, there = sequels.wait[:, 0].log1p(), sequels.mask[:, 0]
+    shortest = wait.masked_fill(~there, torch.inf).amin(1).masked_fill(~there.any(1), 0.0)
+    return torch.stack([wait[:, -1], wait.sum(1) / there.sum(1).clamp_min(1), shortest], 1)
+
+
 def deviations(window: Window, phases: int) -> Tensor:
     """`[B, 3 (d + phases)]`: edge features and phases, minus their past mean for source, destination and pair."""
     return _habitual(window, phases).flatten(1)
@@ -135,6 +148,7 @@ class HabitNames:
     deviations: tuple[str, ...]
     surprises: tuple[str, ...]
     circles: tuple[str, ...]
+    sequels: tuple[str, ...]
 
     @classmethod
     def of(cls, context: Sequence[str], features: Sequence[str]) -> HabitNames:
@@ -150,4 +164,5 @@ class HabitNames:
             tuple(f"{name}, against habit" for name in (*ends, *pair)),
             tuple(f"{name}, in spreads" for name in ends),
             CIRCLES,
+            SEQUELS,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -14,8 +15,8 @@ from sdgad.history.grouping import Array
 from sdgad.history.needs import NONE, Needs
 from sdgad.history.positions import Positions, Ties, at, between
 from sdgad.history.query import Asked, Query, Seen
-from sdgad.history.tail import Tail
-from sdgad.history.window import Hop, Window, WindowShape
+from sdgad.history.tail import SequelLinks, Tail
+from sdgad.history.window import Hop, Sequels, Window, WindowShape
 
 CHUNK = 1 << 17
 
@@ -131,6 +132,7 @@ class HistoryIndex(Positions):
             time=seen.time if needs.stamped else None,
             event=seen.event if needs.stamped else None,
             hop=self._hop(seen, past, other, mask, needs) if needs.hop else None,
+            sequels=self._sequels(seen, needs.sequels) if needs.sequels else None,
         )
 
     def _hop(self, seen: Seen, past: Tensor, node: Tensor, mask: Tensor, needs: Needs) -> Hop:
@@ -154,6 +156,35 @@ class HistoryIndex(Positions):
             context=at(self._context, event),
             mask=there,
         )
+
+    def _sequels(self, seen: Seen, length: int) -> Sequels:
+        """When the other node of each of the last events had its next one, where that is before the current event."""
+        slot, mask = self._last(seen.node, seen.position, length)
+        after = at(self._sequel, slot)
+        came = mask & (at(self._half_event, after) < seen.before[:, None, None])
+        until = torch.where(came, at(self._time, at(self._half_event, after)), seen.time[:, None, None])
+        wait = until - at(self._time, at(self._half_event, slot))
+        return Sequels(torch.where(mask, wait, 0.0).float(), mask)
+
+    @cached_property
+    def _twin(self) -> Tensor:
+        """Where the event of each half-event stands at its other node; a self-loop where it stands. Made for who asks."""
+        event, slot = torch.sort(self._half_event[:-1], stable=True)
+        same = event[1:] == event[:-1]
+        other = slot.clone()
+        other[:-1] = torch.where(same, slot[1:], other[:-1])
+        other[1:] = torch.where(same, slot[:-1], other[1:])
+        twin = torch.full_like(self._half_event, len(slot))
+        twin[slot] = other.int()
+        return twin
+
+    @cached_property
+    def _sequel(self) -> Tensor:
+        """Where the next half-event of that other node stands; at the padding where there is none."""
+        after, end = self._twin + 1, at(self._start, self._half_other[:-1].long() + 1)
+        after[:-1] = torch.where(after[:-1] < end, after[:-1], len(after) - 1)
+        after[-1] = len(after) - 1
+        return after
 
     def _last(self, node: Tensor, end: Tensor, length: int) -> tuple[Tensor, Tensor]:
         """The last half-events of some nodes before some positions, newest last, and whether there are so many."""
@@ -214,6 +245,19 @@ class HistoryIndex(Positions):
             stream_rate=self._rate_stream[before - 1]
             if self.context_names
             else torch.zeros(len(RATE_SCALES)),
+        )
+
+    def sequels_after(self, node: Tensor, before: int, length: int) -> SequelLinks:
+        """Of the last events of some nodes after the first `before` ones: where they stand at their other node, what came."""
+        slot, mask = self._last(node, self._ends(self._half_key, node, torch.tensor(before)), length)
+        other = at(self._half_other, slot).long()
+        twin, after = at(self._twin, slot).long(), at(self._sequel, slot)
+        came = mask & (at(self._half_event, after) < before)
+        return SequelLinks(
+            number=torch.where(mask, twin - at(self._start, other.clamp(min=0)), 0),
+            next=torch.where(
+                came, at(self._time, at(self._half_event, after)), torch.where(mask, torch.inf, 0.0)
+            ),
         )
 
     def _past(self, query: Query) -> Past:

@@ -10,11 +10,13 @@ from torch import Tensor
 
 from sdgad.history.context import RECENT, Past
 from sdgad.history.entering import Entering
+from sdgad.history.growing import GrowingArrays
 from sdgad.history.index import HistoryIndex
 from sdgad.history.needs import Needs
 from sdgad.history.pairs import PairTable
 from sdgad.history.recent import NO_EVENT, RecentEvents, hop_of
 from sdgad.history.rings import NodeRings
+from sdgad.history.sequels import SequelRings
 from sdgad.history.state import Array, State, Together
 from sdgad.history.stream_rate import SCALES, StreamRate
 from sdgad.history.window import NOBODY, Hop, WindowShape
@@ -23,23 +25,46 @@ from sdgad.history.window import NOBODY, Hop, WindowShape
 class LivePast(Together[Entering]):
     """Per pair its counters; per node a ring of its last K events, counters and decayed rates; the stream's own rate.
 
-    K = max(L, 10), more where second hops are those of now. Where they are those of then, also the stream's latest events.
+    K = max(L, 10), more where second hops are those of now. Where they are those of then, also the stream's latest events;
+    and where somebody needs sequels, those of every node's last events.
     """
 
     def __init__(self, shape: WindowShape, pair_age: float | None, needs: Needs) -> None:
         self._history, self._needs = shape.history, needs
-        length = max(shape.history, RECENT, needs.hop if needs.at == "root" else 0)
+        length = max(shape.history, RECENT, needs.sequels, needs.hop if needs.at == "root" else 0)
         self.pairs = PairTable(np.inf if pair_age is None else pair_age)
         self.nodes = NodeRings(length, shape.msg, shape.context, numbered=needs.hop > 0)
         self.stream = StreamRate()
         self.recent = RecentEvents(needs.reach, shape) if needs.hop and needs.at == "event" else None
-        parts: list[State[Any]] = [
-            self.pairs,
-            self.nodes,
-            self.stream,
-        ]  # in the order in which events enter them
-        super().__init__(parts if self.recent is None else [*parts, self.recent])
+        self.sequels = SequelRings(needs.sequels, self.nodes) if needs.sequels else None
+        more = [part for part in (self.recent, self.sequels) if part is not None]
+        parts: list[State[Any]] = [self.pairs, self.nodes, self.stream, *more]  # as events enter them
+        super().__init__(parts)
 
+    # ------------------------------------------------------------------ slots
+    def room_for(self, slots: int) -> None:
+        """So many slots there are, or more."""
+        for rows in self._by_slot:
+            rows.resize(max(len(rows), slots))
+
+    def clear(self, slot: Array) -> None:
+        """Nothing is left of who was there."""
+        for rows in self._by_slot:
+            rows.clear(slot)
+
+    def move_in(self, slot: Array, life: Array) -> None:
+        """Nodes in their slots; where another one lived before, nothing is left of it."""
+        before = self.nodes["life"][slot]
+        for rows in self._by_slot:
+            rows.remember(np.unique(slot))
+        self.clear(np.unique(slot[before != life]))
+        self.nodes["life"][slot] = life
+
+    @property
+    def _by_slot(self) -> list[GrowingArrays]:
+        return [self.nodes] if self.sequels is None else [self.nodes, self.sequels]
+
+    # ------------------------------------------------------------------ what is past
     def fill(self, slot: Array, life: Array, index: HistoryIndex, before: int, now: float) -> None:
         """Into an empty history: what the first events of an index say of the nodes in some slots, of pairs and the stream."""
         tail = index.tail(torch.from_numpy(life), before, self.nodes.length)
@@ -48,6 +73,9 @@ class LivePast(Together[Entering]):
         self.pairs.fill(*(part.numpy() for part in pairs))
         self.pairs.keep(life, now)
         self.stream.time, self.stream.rate = float(tail.stream_time), tail.stream_rate.numpy().copy()
+        if self.sequels is not None:
+            links = index.sequels_after(torch.from_numpy(life), before, self.sequels.length)
+            self.sequels.fill(slot, life, tail.past_node.numpy()[:, -self.sequels.length :], links)
         if self.recent is not None:
             number = np.arange(max(0, before - self.recent.reach), before)
             self.recent.write(number, index.linked(torch.from_numpy(number)))

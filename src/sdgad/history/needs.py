@@ -18,6 +18,7 @@ class Needs:
     - `memory`: R > 0 asks for `Window.memory`, R numbers per node that the encoder writes itself (`Encoder.commit`),
       every `commit` events of the stream, moved on to the next change of time; with `neighbours` also those of the
       other nodes of past events.
+    - `sequels`: S > 0 asks for `Window.sequels`: when the other node of each of the last S past events went on.
     - `time`: asks for `Window.time` and `Window.event`.
     """
 
@@ -27,10 +28,11 @@ class Needs:
     memory: int = 0
     neighbours: bool = False
     commit: int = 200
+    sequels: int = 0
     time: bool = False
 
     def __post_init__(self) -> None:
-        if min(self.hop, self.memory) < 0 or min(self.reach, self.commit) < 1:
+        if min(self.hop, self.memory, self.sequels) < 0 or min(self.reach, self.commit) < 1:
             raise InputError(f"An encoder cannot need this: {self}.")
 
     @property

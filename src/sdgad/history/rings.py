@@ -58,38 +58,30 @@ class NodeRings(GrowingArrays, State[Entering]):
     def enter(self, rows: Entering) -> None:
         """Events become past of both endpoints; the pair table has seen them."""
         assert rows.meeting is not None
-        slot, seconds = rows.slot, rows.seconds
-        keep = np.stack([np.ones(len(slot), bool), slot[:, 0] != slot[:, 1]], 1)  # a self-loop is one half
-        node = slot[keep]
-        event = np.repeat(np.arange(len(slot)), keep.sum(1))
-        order = np.argsort(node, kind="stable")
-        node, event = node[order], event[order]
-        start = np.flatnonzero(np.append(True, node[1:] != node[:-1]))
-        size = np.diff(start, append=len(node))
-        each, now = node[start], seconds[event[start]]
+        halves, seconds = rows.halves, rows.seconds
+        node, event, side, start, size = halves.slot, halves.event, halves.side, halves.start, halves.size
+        each, now = halves.each, seconds[event[start]]
         self.remember(each)
 
-        before = self["count"][each]
+        before = rows.before = self["count"][each]
+        rows.met = self["past_node"][each, (before - 1) % self.length]
         decay = np.exp((now - self.time_of_last(each))[:, None] / -SCALES)  # of nothing, where nothing was
         self["rate"][each] = self["rate"][each] * decay + size[:, None]
         self["first"][each] = np.where(before == 0, now, self["first"][each])
-        as_source = slot[event, 0] == node
         counted = {
-            "as_source": as_source,
-            "as_destination": slot[event, 1] == node,
+            "as_source": side == 0,
+            "as_destination": rows.slot[event, 1] == node,
             "partners": rows.meeting[event],
         }
         for name, flag in counted.items():
             self[name][each] += np.add.reduceat(flag.astype(np.int64), start)
 
-        other = as_source.astype(np.int64)  # which endpoint it is
         if self.numbered:
-            _link(rows, event, 1 - other, self.last_event(each), start)
-        rank = np.arange(len(node)) - np.repeat(start, size)
-        stays = rank >= np.repeat(size, size) - self.length  # of more than K only the last K
-        node, event = node[stays], event[stays]
-        place = (np.repeat(before, size) + rank)[stays] % self.length
-        self["past_node"][node, place] = rows.life[event, other[stays]]
+            _link(rows, event, side, self.last_event(each), start)
+        stays = halves.latest(self.length)
+        place = (np.repeat(before, size) + halves.rank)[stays] % self.length
+        node, event, other = node[stays], event[stays], 1 - side[stays]
+        self["past_node"][node, place] = rows.life[event, other]
         self["past_time"][node, place] = seconds[event]
         self["past_msg"][node, place] = rows.msg[event]
         self["past_context"][node, place] = rows.context[event]

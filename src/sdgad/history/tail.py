@@ -32,3 +32,13 @@ class Tail:
     pair_last: Tensor  # [P]
     stream_time: Tensor  # []
     stream_rate: Tensor  # [3]
+
+
+@dataclass(frozen=True)
+class SequelLinks:
+    """Of the last S events of N nodes: where they stand at their other node, and what came next there; zeros of no event."""
+
+    number: Tensor  # [N, S] which event of its other node each is, from 0
+    next: (
+        Tensor  # [N, S] float64, when that node's next event came, in seconds; infinity where it has not come
+    )

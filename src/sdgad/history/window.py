@@ -17,12 +17,14 @@ class WindowShape:
     """Widths of a Window: history length L, edge-feature width d, context width C.
 
     The last `phases` context features say when in the day and in the week an event happened (0 without a wall clock).
+    `sequels` is of how many past events habit residuals tell what came next (0: they do not).
     """
 
     history: int
     msg: int
     context: int
     phases: int = 0
+    sequels: int = 0
 
 
 class Tensors:
@@ -85,6 +87,21 @@ class Hop(Tensors):
 
 
 @dataclass(frozen=True)
+class Sequels(Tensors):
+    """Of the last S past events of each endpoint: when their other node had its next event, as far as that is known by now.
+
+    Right-aligned, newest last, as in a Window; an empty slot has `mask` False and zeros.
+    """
+
+    wait: Tensor  # [B, 2, S] float32, seconds from the past event to that next one or, if it has not come, to the current event
+    mask: Tensor  # [B, 2, S] bool, True where there is a past event
+
+    def last(self, length: int) -> Self:
+        """Those of the last so many events."""
+        return self._each(lambda _, value: value[..., -length:])
+
+
+@dataclass(frozen=True)
 class Memory(Tensors):
     """What an encoder wrote about the nodes of a Window: place 0 is the endpoint, place 1 + i the other node of past event i.
 
@@ -101,7 +118,7 @@ class Window(Tensors):
     """B events and, per endpoint (axis of size 2: source, destination), the last L events of its history.
 
     Histories are right-aligned, newest last: slot L − 1 holds the newest past event. Empty slots have `mask`
-    False and zeros everywhere (`past_node` −1). The current event is not part of the L slots. The last four fields are
+    False and zeros everywhere (`past_node` −1). The current event is not part of the L slots. The last five fields are
     there where an encoder needs them (`Needs`).
     """
 
@@ -119,6 +136,7 @@ class Window(Tensors):
     )
     hop: Hop | None = None
     memory: Memory | None = None
+    sequels: Sequels | None = None
 
     def __len__(self) -> int:
         return self.node.shape[0]

@@ -11,7 +11,7 @@ from scipy import stats
 from sklearn.ensemble import IsolationForest
 
 from sdgad.detectors.baselines.isolation_forest import IsolationForestDetector
-from sdgad.detectors.event_table import EventTable
+from sdgad.detectors.event_table import SEQUELS_TOLD, EventTable
 from sdgad.detectors.growing import Growth
 from sdgad.detectors.row_maker import RowMaker
 from sdgad.detectors.sdgad.evidence.base import Kind, Lesson, kinds
@@ -42,7 +42,7 @@ class Keeper(IsolationForestDetector):
 
 def lesson_of(train: EventStream = TRAIN) -> tuple[EventTable, Lesson]:
     keeper = Keeper(device="cpu", trees=1, history=10).fit(train, val=VAL)
-    table, task = EventTable(keeper.window_shape), keeper.task
+    table, task = EventTable(replace(keeper.window_shape, sequels=SEQUELS_TOLD)), keeper.task
     return table, Lesson(
         task, table.rows(task.index, task.train), table.rows(task.index, task.val), 0, Growth(most=60)
     )
@@ -151,7 +151,7 @@ def test_residuals_are_relations_and_deviations(labelled: tuple[EventTable, Less
     from sdgad.history.habits import habits
 
     table, lesson = labelled
-    window = lesson.task.index.rows(lesson.task.val[:50], table.shape.history)
+    window = lesson.task.index.rows(lesson.task.val[:50], table.shape.history, table.needs)
     found = habits(window, table.shape.phases)
     np.testing.assert_array_equal(
         table.residuals(table.of(window)), torch.cat([found.relations, found.deviations], 1).numpy()
@@ -197,7 +197,8 @@ def test_feature_habits_are_those_that_are_named_after_an_edge_feature(
     context = [*NAMES, *PHASE_NAMES][: shape.context]
     assert len(context) == shape.context
     names = HabitNames.of(context, features)
-    columns = [*context, *features, *names.relations, *names.deviations, *names.surprises, *names.circles]
+    columns = [*context, *features, *names.relations, *names.deviations, *names.surprises]
+    columns += [*names.circles, *names.sequels]
     numbers = np.arange(lesson.val.shape[1], dtype=np.float32)[None]
     assert len(columns) == numbers.shape[1]
     found = [columns[int(place)] for place in table.feature_habits(numbers)[0]]

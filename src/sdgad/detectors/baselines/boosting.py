@@ -12,6 +12,7 @@ import torch
 from sdgad.configuration import option
 from sdgad.detectors.baselines.table_detector import TableConfig, TableDetector
 from sdgad.detectors.config import DetectorConfig
+from sdgad.detectors.event_table import SEQUELS_TOLD
 from sdgad.detectors.explaining.explainer import Say
 from sdgad.detectors.growing import Growth, grow
 from sdgad.detectors.pseudo import FEW_LABELS
@@ -21,6 +22,7 @@ from sdgad.detectors.task import FitScores, Task
 from sdgad.detectors.trees import BoostedTrees
 from sdgad.errors import InputError
 from sdgad.events.stream import Array
+from sdgad.history.needs import Needs
 from sdgad.history.window import Window
 
 LOWEST, HIGHEST = -700.0, 36.0  # log-odds beyond which the float64 sigmoid is 0 or 1
@@ -30,12 +32,15 @@ LOWEST, HIGHEST = -700.0, 36.0  # log-odds beyond which the float64 sigmoid is 0
 class BoostingConfig(TableConfig):
     """Small trees, a third of the columns at each split: streams drift, and large trees learn dates."""
 
+    sequels: bool = option(True, "with labels, how soon those went on whom the source met lately")
     learning_rate: float = option(0.05, "the say of one tree")
     max_iter: int = option(400, "most trees; validation chooses how many of them are kept")
     leaves: int = option(8, "most leaves of a tree")
     min_leaf: int = option(50, "fewest events in a leaf, or a hundredth of all events if that is less")
     l2: float = option(3.0, "shrinks the values of leaves, those with few events most")
     columns: float = option(0.3, "share of the columns that a split may choose from")
+
+    before: ClassVar[Mapping[str, Any]] = {**TableConfig.before, "sequels": False}
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -67,6 +72,14 @@ class Boosting(TableDetector):
     config: BoostingConfig
     check_options: ClassVar[Mapping[str, Any]] = {"max_iter": 30}
 
+    @property
+    def sequels_length(self) -> int:  # type: ignore[override]
+        return min(SEQUELS_TOLD, self.history_length) if self.config.sequels else 0
+
+    @property
+    def needs(self) -> Needs:  # type: ignore[override]
+        return Needs(sequels=self.sequels_length)
+
     # ------------------------------------------------------------------ learn
     def _learn(self, task: Task) -> FitScores:
         """An epoch is one tree."""
@@ -80,7 +93,8 @@ class Boosting(TableDetector):
 
     # ------------------------------------------------------------------ score
     def _score_window(self, window: Window) -> Array:
-        odds = self._trees.raw_score(self._rows(window), self.table.device)
+        seen = int(self._trees.columns)  # against pseudo-anomalies trees see all but the last, the sequels
+        odds = self._trees.raw_score(self._rows(window)[:, :seen], self.table.device)
         score: Array = 1.0 / (1.0 + np.exp(-np.clip(odds, LOWEST, HIGHEST)))
         return score
 
@@ -92,4 +106,6 @@ class Boosting(TableDetector):
         return self._trees.arrays()
 
     def _restore(self, weights: dict[str, Array], calibration: dict[str, Any]) -> None:  # noqa: ARG002
-        self._trees = BoostedTrees.from_arrays(weights).need_for(self.table.width)
+        trees, rows = BoostedTrees.from_arrays(weights), self.table.nothing
+        contrast = self.table.for_contrast(rows)
+        self._trees = trees.need_for((contrast if trees.columns == contrast.shape[1] else rows).shape[1])

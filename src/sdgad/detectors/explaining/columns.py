@@ -9,12 +9,13 @@ from typing import Literal
 from sdgad.events.clock import Clock
 from sdgad.events.features import CategoryEncoding, FeatureEncoder
 from sdgad.history.context import PHASE_NAMES, context_names
-from sdgad.history.habits import CIRCLES, HabitNames
+from sdgad.history.habits import CIRCLES, SEQUELS, HabitNames
 from sdgad.history.window import WindowShape
 
 End = Literal["source", "destination", "both"]  # both: of the source with this very destination
 SHORT: dict[str, End] = {"src": "source", "dst": "destination"}
 PAIR = "pair"
+SEQUEL = "source sequels"  # how soon those went on whom it met
 NO_THEME = ""  # how long a node is known, and the like: it says nothing by itself
 
 
@@ -35,7 +36,15 @@ class TableColumns:
     def names(self) -> tuple[str, ...]:
         """Of all columns, in order."""
         habit = HabitNames.of(context_names(self.clock), [name for name, _ in self._encoded])
-        return (*self.levels, *habit.relations, *habit.deviations, *habit.surprises, *habit.circles)
+        sequels = habit.sequels if self.shape.sequels else ()
+        return (
+            *self.levels,
+            *habit.relations,
+            *habit.deviations,
+            *habit.surprises,
+            *habit.circles,
+            *sequels,
+        )
 
     @cached_property
     def themes(self) -> tuple[str, ...]:
@@ -45,8 +54,8 @@ class TableColumns:
         relations = [theme_of(name) for name in HabitNames.of(context_names(self.clock), ()).relations]
         phases = [theme_of(name) for name in context_names(self.clock) if name in PHASE_NAMES]
         levels = [*context, *features]
-        circles = [PAIR for _ in CIRCLES]
-        return (*levels, *relations, *levels, *levels, *features, *phases, *levels, *levels, *circles)
+        around = [PAIR for _ in CIRCLES] + [SEQUEL for _ in SEQUELS if self.shape.sequels]
+        return (*levels, *relations, *levels, *levels, *features, *phases, *levels, *levels, *around)
 
     @property
     def _encoded(self) -> list[tuple[str, str]]:
@@ -61,6 +70,10 @@ class TableColumns:
         return [(name, feature_theme(theme)) for name, theme in found]
 
     # ------------------------------------------------------------------ places
+    def sequel(self, name: str) -> int:
+        """How soon those went on whom the source met: the last columns."""
+        return len(self.names) - len(SEQUELS) + SEQUELS.index(name)
+
     def level(self, name: str) -> int:
         """A context feature."""
         return self.levels.index(name)

@@ -9,17 +9,19 @@ from typing import Literal
 import numpy as np
 
 from sdgad.detectors.event_table import Table
-from sdgad.detectors.explaining.columns import End, TableColumns, feature_theme
+from sdgad.detectors.explaining.columns import SEQUEL, End, TableColumns, feature_theme
 from sdgad.events.features import CategoryEncoding, NumberEncoding
 from sdgad.events.stream import Array
 from sdgad.history import habit_words as words
 from sdgad.history.context import DAY, HOUR, WEEK
 from sdgad.history.habit_words import Ends
+from sdgad.history.habits import MEAN_WAIT
 
 Side = Literal["new", "rare", "quick", "silent", "more", "less", "other"]
 SHORT_OF: dict[End, str] = {"source": "src", "destination": "dst"}
 BOTH: End = "both"
 FEW = 5  # events, from which on shares of them mean something
+YEAR = 365.25 * DAY
 PRIOR = 0.5  # of a category that was never seen
 
 
@@ -187,6 +189,24 @@ class ManyPartners(Trait):
 
 
 @dataclass(frozen=True)
+class SoonAfter(Trait):
+    """−log of the wait, the mean of logarithms, until those whom the source met lately had their next event, in years."""
+
+    def unusual(self, rows: Table) -> Array:
+        wait, _ = self.facts(rows)
+        found: Array = np.where(self._count(rows, "count src") >= FEW, -np.log((wait + 1.0) / YEAR), 0.0)
+        return np.maximum(found, 0.0)
+
+    def facts(self, rows: Table) -> tuple[Array, Array]:
+        """In seconds, twice: there is no habit."""
+        wait: Array = np.expm1(rows[:, self.columns.sequel(self.column)].astype(np.float64))
+        return wait, wait
+
+    def words(self, now: float, habit: float) -> str:  # noqa: ARG002
+        return words.went_on(self.ends, now)
+
+
+@dataclass(frozen=True)
 class Phase(Trait):
     """√(z² of sine + z² of cosine) of the hour of the day or of the day of the week, in spreads of the end's own past."""
 
@@ -308,6 +328,8 @@ def traits_of(columns: TableColumns, ends: Ends) -> list[Trait]:
         RarePair(columns, ends, "both", "pair", "rare", "pair share of src"),
         BusyStream(columns, ends, "both", "stream", "more", "rate stream, hour against week", "hour"),
     ]
+    if columns.shape.sequels:
+        found.append(SoonAfter(columns, ends, "source", SEQUEL, "quick", MEAN_WAIT))
     for end in SHORT_OF:
         found += _of_end(columns, ends, end)
     place = 0

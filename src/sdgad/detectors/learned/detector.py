@@ -124,6 +124,10 @@ class LearnedDetector(Detector):
 
     @property
     def needs(self) -> Needs:  # type: ignore[override]
+        return self._network_needs
+
+    @property
+    def _network_needs(self) -> Needs:
         return self.config.needs(self.window_shape)
 
     # ------------------------------------------------------------------ learn
@@ -135,7 +139,8 @@ class LearnedDetector(Detector):
         config, device = self.config, task.view.device
         generator = torch.Generator(device).manual_seed((config.seed + DRAWS) % 2**32)
         self._start(task)
-        reader = Reader(task, self._new_memory(task.view.needs) if task.view.needs.memory else None)
+        needs = self._network_needs
+        reader = Reader(task, self._new_memory(needs) if needs.memory else None, needs)
         examples = ExampleMaker(
             reader,
             generator,
@@ -264,7 +269,7 @@ class LearnedDetector(Detector):
         return {"shape": asdict(self._model.event.encoder.shape)}
 
     def _restore(self, weights: dict[str, Array], calibration: dict[str, Any]) -> None:
-        shape, own = WindowShape(**calibration["shape"]), self.window_shape
+        shape, own = WindowShape(**calibration["shape"]), replace(self.window_shape, sequels=0)
         if shape != (own if "phases" in calibration["shape"] else replace(own, phases=0)):
             raise ValueError("the network was made for other events")
         self._need_weights(weights, shape)

@@ -14,6 +14,7 @@ from sdgad.detectors.pseudo import PseudoEvents
 from sdgad.detectors.task import Task
 from sdgad.events.stream import Array
 from sdgad.history.memory import NodeMemory
+from sdgad.history.needs import Needs
 from sdgad.history.query import Asked
 from sdgad.history.window import Window
 
@@ -26,8 +27,9 @@ class Reader:
     the current batch.
     """
 
-    def __init__(self, task: Task, memory: NodeMemory | None) -> None:
+    def __init__(self, task: Task, memory: NodeMemory | None, needs: Needs | None = None) -> None:
         self.task = task
+        self.needs = needs or task.view.needs  # those of the network may be fewer than the detector's
         self.memory = memory
         if memory is not None:
             memory.expect(task.index.num_nodes)
@@ -47,7 +49,7 @@ class Reader:
     def look_up(self, asked: Asked) -> Window:
         """Windows of events of both kinds."""
         view = self.task.view
-        return self._with_memory(self.task.index.look_up(asked, view.history, view.needs))
+        return self._with_memory(self.task.index.look_up(asked, view.history, self.needs))
 
     def sizes(self, rows: Tensor, size: int) -> list[int]:
         """How many events each batch has, where there are at most `size`: a memory cuts some of them short."""

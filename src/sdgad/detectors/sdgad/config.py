@@ -50,6 +50,9 @@ class SDGADConfig(LearnedConfig):
     joint: bool = option(False, "switch: likelihood gradient into the encoder, as printed; collapses")
     known: bool = option(True, "switch: evidence of known anomalies: a second centre, trees, a closed form")
     habits: bool = option(True, "switch: evidence from habit residuals beside that of the network")
+    sequels: bool = option(
+        True, "switch: trees on labels see how soon those went on whom the source met lately"
+    )
     floods: bool = option(True, "switch: evidence of counts beyond what people do")
     last_word: bool = option(
         True, "switch: evidence that needs no label may overrule what learned from labels"
@@ -82,6 +85,7 @@ class SDGADConfig(LearnedConfig):
 
     before: ClassVar[Mapping[str, Any]] = {
         "habits": False,
+        "sequels": False,
         "floods": True,
         "last_word": False,
         "local": False,

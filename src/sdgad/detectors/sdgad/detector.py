@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from sdgad.calibration.score import CalibratedScore, PrintedScore, Score, score_from_json
 from sdgad.detectors.config import DetectorConfig
 from sdgad.detectors.device import choose_device
-from sdgad.detectors.event_table import EventTable
+from sdgad.detectors.event_table import SEQUELS_TOLD, EventTable
 from sdgad.detectors.explaining.explainer import Say
 from sdgad.detectors.learned.detector import LearnedDetector
 from sdgad.detectors.learned.examples import Examples
@@ -239,7 +239,13 @@ class SDGAD(LearnedDetector):
     @property
     def needs(self) -> Needs:  # type: ignore[override]
         needs = super().needs
+        needs = replace(needs, sequels=max(needs.sequels, self.sequels_length))
         return replace(needs, time=True) if self.config.local and self.config.kinds else needs
+
+    @property
+    def sequels_length(self) -> int:  # type: ignore[override]
+        config = self.config
+        return min(SEQUELS_TOLD, config.history) if config.sequels and config.kinds else 0
 
     # ------------------------------------------------------------------ explain
     @property

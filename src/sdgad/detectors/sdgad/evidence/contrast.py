@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
+from sdgad.detectors.event_table import Table
 from sdgad.detectors.growing import grow
 from sdgad.detectors.row_maker import RowMaker
 from sdgad.detectors.sdgad.evidence.base import MANY, Group, Lesson, kinds
@@ -17,6 +18,9 @@ class Contrast(BoostedKind):
     """Log-odds of boosted trees, training events against one pseudo-anomaly each."""
 
     group: ClassVar[Group] = "contrast"
+
+    def columns(self, rows: Table) -> Table:
+        return self.table.for_contrast(rows)
 
     def fit(self, lesson: Lesson) -> None:
         task = lesson.task
