@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,11 +12,14 @@ import torch
 from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from sdgad.detectors import growing
+from sdgad.detectors import growing, row_maker
 from sdgad.detectors.base import Detector
+from sdgad.detectors.baselines import boosting
 from sdgad.detectors.baselines.boosting import Boosting
 from sdgad.detectors.baselines.isolation_forest import IsolationForestDetector
+from sdgad.detectors.growing import LabelledRows
 from sdgad.detectors.pseudo import PseudoAnomalies
+from sdgad.detectors.trees import BoostedTrees
 from sdgad.errors import InputError
 from sdgad.events.simulator import simulate_payments
 from sdgad.events.stream import EventStream
@@ -224,3 +228,21 @@ def test_options_out_of_range_are_named(
 ) -> None:
     with pytest.raises(InputError, match=rf"^Option {option}={value}\b"):
         kind(**{option: value})
+
+
+def test_of_many_events_a_contrast_learns_from_even_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = torch.arange(1000)
+    np.testing.assert_array_equal(row_maker.thinned(rows, 1000), rows)
+    np.testing.assert_array_equal(row_maker.thinned(rows, 400), rows[::3])
+    seen: list[int] = []
+
+    def counted(examples: LabelledRows, judge: LabelledRows | None, *more: Any, **named: Any) -> BoostedTrees:
+        assert judge is not None
+        seen.extend([len(examples.table), len(judge.table)])
+        return growing.grow(examples, judge, *more, **named)
+
+    monkeypatch.setattr(boosting, "grow", counted)
+    monkeypatch.setattr(row_maker, "MOST", 400)
+    fewer = Boosting(device="cpu", max_iter=60).fit(TRAIN.with_labels("none"), val=VAL)
+    assert seen == [2 * 400, 2 * 400]  # of 2,400 and 1,200 events, and as many pseudo-anomalies
+    assert auroc(fewer) > 0.6

@@ -112,7 +112,7 @@ def many_partners(who: str, partners: float, events: float) -> str:
 
 
 def went_on(ends: Ends, wait: float) -> str:
-    return f"whom this {ends.source} met lately had the next event {span(wait)} later, on average"
+    return f"those whom this {ends.source} met lately were seen again {span(wait)} later, on average"
 
 
 def at_hour(who: str, now: float, usual: float) -> str:

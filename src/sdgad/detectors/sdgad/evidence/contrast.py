@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from torch import Tensor
-
 from sdgad.detectors.event_table import Table
 from sdgad.detectors.growing import grow
-from sdgad.detectors.row_maker import RowMaker
+from sdgad.detectors.row_maker import RowMaker, thinned
 from sdgad.detectors.sdgad.evidence.base import MANY, Group, Lesson, kinds
 from sdgad.detectors.sdgad.evidence.boosted_kind import BoostedKind
 
@@ -26,9 +24,5 @@ class Contrast(BoostedKind):
         task = lesson.task
         normal = task.train[task.train_label != 1]
         maker = RowMaker(task, self.table, lesson.generator)
-        examples, judge = (maker.against_pseudo(_some(rows)) for rows in (normal, task.val))
+        examples, judge = (maker.against_pseudo(thinned(rows, MANY)) for rows in (normal, task.val))
         self._trees = grow(examples, judge, lesson.growth, lesson.seed, device=self.table.device)
-
-
-def _some(rows: Tensor) -> Tensor:
-    return rows[:: max(1, -(-len(rows) // MANY))]
