@@ -1,4 +1,4 @@
-"""What others do soon after it tells of an event what it does not tell itself: an encyclopedia in which vandals are written over."""
+"""What others do soon after an event tells of it what it does not tell itself: an encyclopedia whose vandals are written over."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PATROL, EDITORS, VANDALS, PAGES = 5, 60, 20, 300
 
 
 def encyclopedia(edits: int = 4000, seed: int = 0) -> EventStream:
-    """Editors and vandals write on pages alike; what a vandal writes, somebody on patrol soon mends. Vandals' edits are labelled."""
+    """Editors and vandals write alike; what a vandal wrote, somebody on patrol soon mends. The edits of vandals are labelled."""
     rng = np.random.default_rng(seed)
     t = np.sort(rng.uniform(0, 40 * 86_400, edits))
     user = PATROL + rng.integers(0, EDITORS + VANDALS, edits)
