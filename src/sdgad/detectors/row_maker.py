@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 from torch import Generator, Tensor
 
-from sdgad.detectors.event_table import EventTable
+from sdgad.detectors.event_table import EventTable, Table
 from sdgad.detectors.growing import LabelledRows
 from sdgad.detectors.pseudo import PseudoAnomalies
 from sdgad.detectors.task import Task
+from sdgad.events.stream import Array
 
 MOST = 300_000  # events, beside as many pseudo-anomalies: of these there are as many as one likes, and more teach nothing new
 
 
-def thinned(rows: Tensor, most: int) -> Tensor:
+Rows = TypeVar("Rows", Tensor, Table, Array)
+
+
+def thinned(rows: Rows, most: int) -> Rows:
     """At most so many of them, in even steps."""
     return rows[:: max(1, -(-len(rows) // most))]
 
@@ -32,12 +37,13 @@ class RowMaker:
         """Events by their labels, in all columns; an unknown one counts as normal."""
         return LabelledRows(self.table.rows(self.task.index, rows), (label == 1).cpu().numpy())
 
-    def against_pseudo(self, rows: Tensor) -> LabelledRows:
-        """Events, and as many pseudo-anomalies made from them, in the columns for a contrast."""
+    def against_pseudo(self, rows: Tensor, real: Table | None = None) -> LabelledRows:
+        """Events, which somebody may have looked up already, and as many pseudo-anomalies made from them, in the columns for a
+        contrast."""
         index = self.task.index
         made = self.table.made(index, PseudoAnomalies(index, rows).draw(rows, self.generator))
         anomalous = np.repeat([False, True], [len(rows), len(made)])
-        examples = np.concatenate([self.table.rows(index, rows), made])
+        examples = np.concatenate([self.table.rows(index, rows) if real is None else real, made])
         return LabelledRows(self.table.for_contrast(examples), anomalous)
 
     def contrast(self) -> LabelledRows:

@@ -35,7 +35,8 @@ class TimeEncoding(nn.Module):
         super().__init__()
         self.log_gap = log_gap
         self.width = frequencies + log_gap
-        grid = 10 ** torch.linspace(0, -9, frequencies, dtype=torch.float64)
+        # on the CPU: to draw powers up on the meta device, torch loads its compiler for a second and a half
+        grid = 10 ** torch.linspace(0, -9, frequencies, dtype=torch.float64, device="cpu")
         self.register_buffer("grid", grid, persistent=False)
         self.log_scale = nn.Parameter(torch.zeros(frequencies)) if trainable else None
         self.phase = nn.Parameter(torch.zeros(frequencies)) if trainable else None

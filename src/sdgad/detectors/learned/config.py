@@ -7,9 +7,8 @@ from dataclasses import asdict, dataclass, fields
 from functools import lru_cache
 from typing import Any, ClassVar, Self
 
-import torch
-
 from sdgad.configuration import build, option, unknown_option
+from sdgad.detectors.drawn_up import drawn_up
 from sdgad.detectors.learned.training_config import PresetConfig, TrainingConfig
 from sdgad.encoders.base import Encoder, EncoderConfig, encoders
 from sdgad.errors import InputError
@@ -100,5 +99,5 @@ class LearnedConfig(TrainingConfig, EncoderChoice):
 
 @lru_cache(maxsize=64)
 def _needs(encoder: str, config: EncoderConfig, shape: WindowShape) -> Needs:
-    with torch.device("meta"):
+    with drawn_up():
         return encoders.get(encoder)(shape, config).needs

@@ -17,6 +17,7 @@ from sdgad.detectors.base import Detector
 from sdgad.detectors.capture import Capture
 from sdgad.detectors.config import DetectorConfig
 from sdgad.detectors.device import choose_device, room
+from sdgad.detectors.drawn_up import drawn_up
 from sdgad.detectors.learned.config import LearnedConfig, Shorthand
 from sdgad.detectors.learned.event_vector import EventVector
 from sdgad.detectors.learned.examples import ExampleMaker, Examples
@@ -249,7 +250,7 @@ class LearnedDetector(Detector):
     def _need_weights(self, weights: dict[str, Array], shape: WindowShape) -> None:
         """The network that the options describe has weights of these names, kinds and sizes; seen before room is made for it."""
         try:
-            with torch.device("meta"):
+            with drawn_up():
                 model = self._make_model(shape)
         except (RuntimeError, NotImplementedError):  # not every flow can be drawn up without being built
             model = self._make_model(shape)

@@ -49,7 +49,7 @@ class Coupling(nn.Module):
 
     def __init__(self, width: int, *, first: bool) -> None:
         super().__init__()
-        even = torch.arange(width) % 2 == 0
+        even = torch.arange(width, device="cpu") % 2 == 0
         self.register_buffer("mask", even if first else ~even)  # who is kept; for the folder alone
         kept = (width + first) // 2
         self.hyper = nn.Sequential(

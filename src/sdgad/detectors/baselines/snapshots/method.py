@@ -15,6 +15,7 @@ from sdgad.detectors.baselines.snapshots.config import MOST_EVENTS, SnapshotConf
 from sdgad.detectors.baselines.snapshots.state import SnapshotState
 from sdgad.detectors.config import DetectorConfig
 from sdgad.detectors.device import choose_device
+from sdgad.detectors.drawn_up import drawn_up
 from sdgad.detectors.tags import Tags
 from sdgad.events.held import held, whole
 from sdgad.events.stream import Array
@@ -64,7 +65,7 @@ class SnapshotMethod(Detector):
         self._size = whole(calibration["snapshot"], "snapshot", low=1, high=MOST_EVENTS)
         if self.config.snapshot not in (None, self._size):
             raise ValueError("the events of a snapshot are not as many as the option says")
-        with torch.device("meta"):  # seen before room is made for it
+        with drawn_up():  # seen before room is made for it
             wanted = self._make_network().state_dict()
         if wanted.keys() != weights.keys():
             raise ValueError(f"the network has other parts: {sorted(wanted.keys() ^ weights.keys())[0]}")

@@ -15,6 +15,7 @@ import torch
 
 from sdgad.detectors.event_table import EventTable, Table
 from sdgad.detectors.growing import Growth
+from sdgad.detectors.row_maker import thinned
 from sdgad.detectors.task import Task
 from sdgad.events.stream import Array
 from sdgad.registry import Registry
@@ -39,17 +40,21 @@ class Lesson:
         """Which training events are labelled anomalous."""
         return (self.task.train_label == 1).cpu().numpy()
 
+    @cached_property
+    def normal(self) -> Array:
+        """Places of training events that are not labelled anomalous, evenly thinned where they are many."""
+        found: Array = thinned(np.flatnonzero(~self.anomalous), MANY)
+        return found
+
     @property
     def some_train(self) -> Table:
-        """Training events, evenly thinned where they are many: for means, spreads and ranks, more teach nothing new."""
-        found: Table = self.train[:: max(1, -(-len(self.train) // MANY))]
-        return found
+        """Training events, thinned likewise: for means, spreads and ranks, more teach nothing new."""
+        return thinned(self.train, MANY)
 
     @cached_property
     def some_normal(self) -> Table:
-        """Those of training events that are not labelled anomalous, thinned likewise."""
-        normal = np.flatnonzero(~self.anomalous)
-        found: Table = self.train[normal[:: max(1, -(-len(normal) // MANY))]]
+        """Those of `normal`."""
+        found: Table = self.train[self.normal]
         return found
 
     @property

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import torch
+
 from sdgad.detectors.event_table import Table
 from sdgad.detectors.growing import grow
 from sdgad.detectors.row_maker import RowMaker, thinned
@@ -22,7 +24,8 @@ class Contrast(BoostedKind):
 
     def fit(self, lesson: Lesson) -> None:
         task = lesson.task
-        normal = task.train[task.train_label != 1]
         maker = RowMaker(task, self.table, lesson.generator)
-        examples, judge = (maker.against_pseudo(thinned(rows, MANY)) for rows in (normal, task.val))
+        normal = task.train[torch.from_numpy(lesson.normal).to(task.train.device)]
+        examples = maker.against_pseudo(normal, lesson.some_normal)
+        judge = maker.against_pseudo(thinned(task.val, MANY), thinned(lesson.val, MANY))
         self._trees = grow(examples, judge, lesson.growth, lesson.seed, device=self.table.device)
