@@ -7,6 +7,8 @@ from typing import Literal
 
 from sdgad.errors import InputError
 
+MOST = 2**40  # events, or numbers per node
+
 
 @dataclass(frozen=True)
 class Needs:
@@ -32,7 +34,8 @@ class Needs:
     time: bool = False
 
     def __post_init__(self) -> None:
-        if min(self.hop, self.memory, self.sequels) < 0 or min(self.reach, self.commit) < 1:
+        counts = (self.hop, self.memory, self.sequels, self.reach, self.commit)
+        if min(counts) < 0 or min(self.reach, self.commit) < 1 or max(counts) > MOST:
             raise InputError(f"An encoder cannot need this: {self}.")
 
     @property
