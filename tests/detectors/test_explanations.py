@@ -159,7 +159,7 @@ def test_hours_and_silence_are_told_in_human_terms(of_regulars: Detector) -> Non
 
 
 def test_weekdays_are_those_of_the_calendar(of_regulars: Detector) -> None:
-    from sdgad.detectors.explaining.traits import Phase
+    from sdgad.detectors.explaining.habit_traits import Phase
 
     explainer = of_regulars._the_explainer()
     trait = next(each for each in explainer.traits if isinstance(each, Phase) and each.theme == "weekday")

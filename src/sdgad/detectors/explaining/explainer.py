@@ -15,7 +15,8 @@ from sdgad.detectors.explaining.columns import TableColumns
 from sdgad.detectors.explaining.explanation import Residual
 from sdgad.detectors.explaining.paths import Paths, leaf_counts
 from sdgad.detectors.explaining.tails import Tails
-from sdgad.detectors.explaining.traits import Trait, traits_of
+from sdgad.detectors.explaining.trait import Trait
+from sdgad.detectors.explaining.traits import traits_of
 from sdgad.detectors.trees import BoostedTrees
 from sdgad.events.held import held
 from sdgad.events.stream import Array
