@@ -18,7 +18,18 @@ from sdgad.metrics import auroc
 
 TRAIN, VAL, TEST = simulate_payments(4000, anomaly_rate=0.03, seed=1).split()
 SMALL = {"history": 8, "width": 8, "projection": 8, "hidden": 16, "device": "cpu", "epochs": 1, "trees": 30}
-UNLABELLED = {"forest", "ellipse", "ranks", "features", "contrast", "newcomer", "strangers", "floods", "flow"}
+UNLABELLED = {
+    "forest",
+    "ellipse",
+    "ranks",
+    "features",
+    "contrast",
+    "newcomer",
+    "strangers",
+    "sudden",
+    "floods",
+    "flow",
+}
 
 
 def fit(how: str = "all", k: int = 3, **options: object) -> SDGAD:

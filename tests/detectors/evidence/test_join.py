@@ -15,17 +15,18 @@ UNLABELLED: dict[str, Group] = {
     "contrast": "contrast",
     "newcomer": "unfamiliar",
     "strangers": "unfamiliar",
+    "sudden": "unfamiliar",
     "floods": "floods",
 }
 GROUPS: dict[str, Group] = {**UNLABELLED, "like-habits": "like", "odds": "known", "trees": "known"}
 
 
-def test_without_labels_densities_share_one_say_and_contrast_and_either_unfamiliar_side_have_as_much() -> (
+def test_without_labels_densities_share_one_say_contrast_has_as_much_and_what_is_unfamiliar_three_quarters_each() -> (
     None
 ):
     say = by_rule(UNLABELLED, 0)
     assert say == {
-        "forest": 0.5, "flow": 0.5, "contrast": CONTRAST, "newcomer": 1.0, "strangers": 1.0, "floods": 1.0,
+        "forest": 0.5, "flow": 0.5, "contrast": CONTRAST, "newcomer": 0.75, "strangers": 0.75, "sudden": 0.75, "floods": 1.0,
     }  # fmt: skip
 
 

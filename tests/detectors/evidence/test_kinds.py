@@ -73,6 +73,7 @@ def test_it_finds_planted_anomalies_and_comes_back_from_its_arrays(
     if name not in (
         "floods",
         "newcomer",
+        "sudden",
     ):  # payments have no floods, and old accounts are as often taken over
         one_side = name.startswith("like-") and any(
             side in name for side in ("source", "destination", "pair")
@@ -84,7 +85,8 @@ def test_it_finds_planted_anomalies_and_comes_back_from_its_arrays(
 
 
 @pytest.mark.parametrize(
-    "name", ["forest", "ellipse", "ranks", "features", "contrast", "newcomer", "strangers", "floods"]
+    "name",
+    ["forest", "ellipse", "ranks", "features", "contrast", "newcomer", "strangers", "sudden", "floods"],
 )
 def test_what_needs_no_label_looks_at_none(name: str) -> None:
     bare = fitted(name, lesson_of(TRAIN.with_labels("none")))
@@ -107,6 +109,31 @@ def test_likeness_by_columns_that_a_stream_does_not_have_learns_nothing(
     table, lesson = labelled
     assert LikeFeatures(table).learns(lesson)
     assert not LikeFeatures(EventTable(replace(table.shape, msg=0))).learns(lesson)
+
+
+def test_a_source_is_as_sudden_as_what_it_did_within_the_week_it_did_within_the_hour(
+    labelled: tuple[EventTable, Lesson],
+) -> None:
+    table, _ = labelled
+    rows = np.zeros((3, table.width), np.float32)
+    rows[:, NAMES.index("log rate src week")] = np.log1p([9.0, 9.0, 0.0])
+    rows[:, NAMES.index("log rate src hour")] = np.log1p([0.0, 9.0, 0.0])
+    found = fitted("sudden", labelled).raw(rows)
+    np.testing.assert_allclose(found, [-np.log(10), 0.0, 0.0], rtol=1e-6)
+
+
+def test_of_a_contrast_counts_how_rare_its_odds_are_and_what_they_say(
+    labelled: tuple[EventTable, Lesson],
+) -> None:
+    table, _ = labelled
+    contrast = fitted("contrast", labelled)
+    odds, surprise = np.array([-40.0, -3.0, 0.0, 3.0, 30.0]), np.array([0.0, 0.5, 1.0, 4.0, 7.0])
+    counted = contrast.counted(odds, surprise)
+    np.testing.assert_allclose(counted, 0.5 * surprise + 0.75 * np.log1p(np.exp(odds + 3)))
+    assert (np.diff(counted) > 0).all()
+    older = kinds.get("contrast")(table)
+    older.load({name: array for name, array in contrast.arrays().items() if name != "shares"})
+    np.testing.assert_array_equal(older.counted(odds, surprise), surprise)
 
 
 def test_a_source_is_as_unfamiliar_as_its_share_of_the_week_is_small_and_a_pair_as_it_met_seldom(

@@ -119,8 +119,8 @@ class SDGADConfig(LearnedConfig):
     def _switches(self) -> dict[str, bool]:
         return {
             "forest": True, "ellipse": True, "ranks": True, "features": True, "newcomer": True, "strangers": True,
-            "contrast": self.pseudo, **dict.fromkeys(LIKES, self.known), "trees": self.known, "level-trees": self.known,
-            "floods": self.floods,
+            "sudden": True, "contrast": self.pseudo, **dict.fromkeys(LIKES, self.known), "trees": self.known,
+            "level-trees": self.known, "floods": self.floods,
         }  # fmt: skip
 
     @property

@@ -257,7 +257,7 @@ class SDGAD(LearnedDetector):
         if self._panel is None or not told:
             return []
         surprise = self._panel.surprise(told)
-        nats = self._panel.bounded(surprise)
+        nats = self._panel.counted(told, surprise)
         if self._last is not None:
             shares = self._last.shares(nats, self._say)
         else:

@@ -96,6 +96,13 @@ class Kind(ABC):
     def raw(self, rows: Table) -> Array:
         """`[B]` float64, of events as rows of the table."""
 
+    def counted(self, raw: Array, surprise: Array) -> Array:  # noqa: ARG002
+        """`[B]`, what is joined: the surprise n, −log p among normals, but m (1 − e^{−n/m}) of a kind that has m nats at most."""
+        if self.most == math.inf:
+            return surprise
+        bounded: Array = -self.most * np.expm1(-surprise / self.most)
+        return bounded
+
     @abstractmethod
     def arrays(self) -> dict[str, Array]:
         """What was learned."""

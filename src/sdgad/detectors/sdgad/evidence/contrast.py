@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
+import numpy as np
 import torch
 
 from sdgad.detectors.event_table import Table
@@ -11,13 +13,27 @@ from sdgad.detectors.growing import grow
 from sdgad.detectors.row_maker import RowMaker, thinned
 from sdgad.detectors.sdgad.evidence.base import MANY, Group, Lesson, kinds
 from sdgad.detectors.sdgad.evidence.boosted_kind import BoostedKind
+from sdgad.events.held import held
+from sdgad.events.stream import Array
+
+SHARES = np.array([0.5, 0.75])  # of the surprise, and of the odds
+SURPRISE_ALONE = np.array([1.0, 0.0])  # in folders that do not say it
+REAL = 3.0  # minus the log-odds below which an event is real beyond doubt
+MOST_SHARE = 10.0
 
 
 @kinds.register("contrast")
 class Contrast(BoostedKind):
-    """Log-odds of boosted trees, training events against one pseudo-anomaly each."""
+    """Log-odds o of boosted trees, training events against one pseudo-anomaly each.
+
+    What counts of them is ½ n + ¾ log(1 + e^{o + 3}), n being the surprise as of any kind: how rare such odds are, and what they
+    say. Of the rank alone nobody can tell whether the trees see well. Where they do, many anomalies share few nats, since they
+    made such odds usual themselves; where they do not, the rarest of doubts has as many nats as a certainty elsewhere. Odds
+    below −3 say that an event is real, and there is no telling them apart.
+    """
 
     group: ClassVar[Group] = "contrast"
+    _shares: Array  # of the two
 
     def columns(self, rows: Table) -> Table:
         return self.table.for_contrast(rows)
@@ -29,3 +45,19 @@ class Contrast(BoostedKind):
         examples = maker.against_pseudo(normal, lesson.some_normal)
         judge = maker.against_pseudo(thinned(task.val, MANY), thinned(lesson.val, MANY))
         self._trees = grow(examples, judge, lesson.growth, lesson.seed, device=self.table.device)
+        self._shares = SHARES
+
+    def counted(self, raw: Array, surprise: Array) -> Array:
+        rare, odd = self._shares
+        found: Array = rare * surprise + odd * np.logaddexp(0.0, raw + REAL)
+        return found
+
+    def arrays(self) -> dict[str, Array]:
+        return {**super().arrays(), "shares": self._shares}
+
+    def load(self, arrays: Mapping[str, Array]) -> None:
+        trees = {name: array for name, array in arrays.items() if name != "shares"}
+        super().load(trees)
+        self._shares = SURPRISE_ALONE
+        if "shares" in arrays:
+            self._shares = held(arrays, "shares", "f8", (2,), low=0, high=MOST_SHARE)

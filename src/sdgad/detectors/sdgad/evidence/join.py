@@ -15,7 +15,9 @@ from sdgad.events.stream import Array
 from sdgad.metrics import mixture
 
 CONTRAST = 1.0  # the say of contrast beside that of density: which of the two sees more differs from stream to stream
-UNFAMILIAR = 2.0  # and of how little is known: of the source, and of the two together
+UNFAMILIAR = (
+    2.25  # of how little is known: of the source, of the two together, and of the source before this hour
+)
 TRUST = 20.0  # labelled anomalies that have as much say as what needs none
 UNLABELLED_SHARES = (0.15, 0.5, 0.85)
 CONTRASTS = (0.0, CONTRAST)

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Collection, Iterable, Mapping
 from typing import Self
-
-import numpy as np
 
 from sdgad.detectors.event_table import EventTable, Table
 from sdgad.detectors.sdgad.evidence import (
@@ -86,14 +83,13 @@ class Panel:
         return {name: self.tails[name](value) if name in self.tails else value for name, value in raw.items()}
 
     def nats(self, raw: Numbers) -> Numbers:
-        """What is joined: the surprise n, but m (1 − e^{−n/m}) of kinds that have m nats at most."""
-        return self.bounded(self.surprise(raw))
+        """What is joined."""
+        return self.counted(raw, self.surprise(raw))
 
-    def bounded(self, surprise: Numbers) -> Numbers:
-        """The same, from the surprise."""
-        most = {name: kind.most for name, kind in self.kinds.items() if kind.most < math.inf}
+    def counted(self, raw: Numbers, surprise: Numbers) -> Numbers:
+        """The same, where the surprise is known."""
         return {
-            name: -most[name] * np.expm1(-value / most[name]) if name in most else value
+            name: self.kinds[name].counted(raw[name], value) if name in self.kinds else value
             for name, value in surprise.items()
         }
 

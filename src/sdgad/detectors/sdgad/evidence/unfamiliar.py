@@ -1,4 +1,4 @@
-"""Unfamiliar: events of somebody who is hardly known, and between two who hardly know each other."""
+"""Unfamiliar: events of somebody who is hardly known or suddenly there, and between two who hardly know each other."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from sdgad.events.stream import Array
 from sdgad.history.context import NAMES
 
 MOST = 2.0  # nats: strangers come every day, so this moves what else is told of an event, and alone raises no alarm
-_SOURCE, _STREAM, _PAIR = (
-    NAMES.index(name) for name in ("log rate src week", "log rate stream week", "log count pair")
+_SOURCE, _STREAM, _PAIR, _HOUR = (
+    NAMES.index(name)
+    for name in ("log rate src week", "log rate stream week", "log count pair", "log rate src hour")
 )
 
 
@@ -53,4 +54,16 @@ class Strangers(Unfamiliar):
 
     def raw(self, rows: Table) -> Array:
         found: Array = -rows[:, _PAIR].astype(np.float64)
+        return found
+
+
+@kinds.register("sudden")
+class Sudden(Unfamiliar):
+    """−log((r_week + 1) / (r_hour + 1)), by counts of the source that fade within a week and within an hour.
+
+    0, which is the most, where all that it did within the week it did just now: somebody new, somebody who was away, or a burst.
+    """
+
+    def raw(self, rows: Table) -> Array:
+        found: Array = rows[:, _HOUR].astype(np.float64) - rows[:, _SOURCE]
         return found
