@@ -15,6 +15,7 @@ from sdgad.detectors.event_table import SEQUELS_TOLD, EventTable
 from sdgad.detectors.growing import Growth
 from sdgad.detectors.row_maker import RowMaker
 from sdgad.detectors.sdgad.evidence.base import Kind, Lesson, kinds
+from sdgad.detectors.sdgad.evidence.contrast import trust
 from sdgad.detectors.sdgad.evidence.ellipse import Ellipse, Ranks
 from sdgad.detectors.sdgad.evidence.features import Features
 from sdgad.detectors.sdgad.evidence.floods import Floods, poisson_surprise
@@ -40,8 +41,8 @@ class Keeper(IsolationForestDetector):
         return super()._learn(task)
 
 
-def lesson_of(train: EventStream = TRAIN) -> tuple[EventTable, Lesson]:
-    keeper = Keeper(device="cpu", trees=1, history=10).fit(train, val=VAL)
+def lesson_of(train: EventStream = TRAIN, val: EventStream = VAL) -> tuple[EventTable, Lesson]:
+    keeper = Keeper(device="cpu", trees=1, history=10).fit(train, val=val)
     table, task = EventTable(replace(keeper.window_shape, sequels=SEQUELS_TOLD)), keeper.task
     return table, Lesson(
         task, table.rows(task.index, task.train), table.rows(task.index, task.val), 0, Growth(most=60)
@@ -129,11 +130,33 @@ def test_of_a_contrast_counts_how_rare_its_odds_are_and_what_they_say(
     contrast = fitted("contrast", labelled)
     odds, surprise = np.array([-40.0, -3.0, 0.0, 3.0, 30.0]), np.array([0.0, 0.5, 1.0, 4.0, 7.0])
     counted = contrast.counted(odds, surprise)
-    np.testing.assert_allclose(counted, 0.5 * surprise + 0.75 * np.log1p(np.exp(odds + 3)))
+    full = 0.5 * surprise + 0.75 * np.log1p(np.exp(odds + 3))
+    said = np.unique(counted / full)
+    np.testing.assert_allclose(said, said[0])
+    assert 0.5 < said[0] <= 1.0  # payments are told from what did not happen well enough
     assert (np.diff(counted) > 0).all()
     older = kinds.get("contrast")(table)
     older.load({name: array for name, array in contrast.arrays().items() if name != "shares"})
     np.testing.assert_array_equal(older.counted(odds, surprise), surprise)
+
+
+def test_a_contrast_counts_as_far_as_its_trees_tell_later_pseudo_anomalies_from_real_events() -> None:
+    assert [trust(seen) for seen in (0.2, 0.5, 0.85, 1.0)] == [0.0, 0.0, 1.0, 1.0]
+    assert trust(0.675) == pytest.approx(0.125)
+
+
+def test_where_anybody_meets_anybody_at_any_time_a_contrast_does_not_count() -> None:
+    rng = np.random.default_rng(0)
+    count = len(TRAIN)
+    chance = EventStream(
+        rng.integers(0, 40, count), rng.integers(40, 80, count), np.sort(rng.uniform(0, 1e6, count))
+    )
+    train, val, _ = chance.split(train=0.7, val=0.3)
+    contrast = fitted("contrast", lesson_of(train, val))
+    odds, surprise = np.array([0.0, 5.0]), np.array([1.0, 7.0])
+    assert (
+        contrast.counted(odds, surprise) < 0.1 * (0.5 * surprise + 0.75 * np.log1p(np.exp(odds + 3)))
+    ).all()
 
 
 def test_a_source_is_as_unfamiliar_as_its_share_of_the_week_is_small_and_a_pair_as_it_met_seldom(
