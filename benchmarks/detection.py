@@ -3,8 +3,9 @@
     python benchmarks/detection.py --datasets mooc,wikipedia --setting S1 --seeds 0,1,2 --out results/detection.jsonl
     python benchmarks/detection.py --datasets uci,enron --setting S3 --detector boosting
 
-Datasets are those of `sdgad data list` (looked for in $SDGAD_DATA, else ../shared/data beside the checkout), and
-payments0, payments1, … of the simulator. The protocol hides what a method must not see (docs/protocol.md).
+Datasets are those of `sdgad data list` (looked for in $SDGAD_DATA, else ../shared/data beside the checkout),
+payments0, payments1, … of the simulator, and made-logins0, made-flows0, … of made_up.py. The protocol hides what a
+method must not see (docs/protocol.md).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import torch
 from lines import tell
+from made_up import made_up
 
 import sdgad
 from sdgad.configuration import parse_assignment
@@ -27,6 +29,8 @@ METRICS = ("auroc", "ap", "f1", "precision", "recall", "fpr")
 def load(name: str) -> EventStream:
     if name.startswith("payments"):
         return sdgad.simulate_payments(seed=int(name.removeprefix("payments") or 0))
+    if name.startswith("made-"):
+        return made_up(name.removeprefix("made-"))
     folder = Path(os.environ.get("SDGAD_DATA", Path(__file__).parents[2] / "shared" / "data"))
     return sdgad.load_dataset(name, data=folder, download=False)
 
