@@ -41,6 +41,16 @@ def unlabelled() -> SDGAD:
     return fit("none")
 
 
+def test_where_nothing_is_told_but_who_meets_whom_densities_say_little_beside_the_contrast(
+    unlabelled: SDGAD,
+) -> None:
+    train, val, _ = HOME_STREAMS["communities"](0)[:4000].split()
+    bare = SDGAD(**SMALL).fit(train.with_labels("none"), val=val)  # type: ignore[arg-type]
+    densities = ("forest", "ellipse", "ranks", "flow")
+    assert sum(bare._say[name] for name in densities) < 0.5 < bare._say["contrast"]
+    assert sum(unlabelled._say[name] for name in densities) > 0.5  # payments have habits
+
+
 def test_who_has_a_say_depends_on_the_labels_that_there_are(unlabelled: SDGAD) -> None:
     def heard(how: str) -> set[str]:
         """By the rule: validation has no labels to choose by."""

@@ -15,7 +15,6 @@ from sdgad.detectors.event_table import SEQUELS_TOLD, EventTable
 from sdgad.detectors.growing import Growth
 from sdgad.detectors.row_maker import RowMaker
 from sdgad.detectors.sdgad.evidence.base import Kind, Lesson, kinds
-from sdgad.detectors.sdgad.evidence.contrast import trust
 from sdgad.detectors.sdgad.evidence.ellipse import Ellipse, Ranks
 from sdgad.detectors.sdgad.evidence.features import Features
 from sdgad.detectors.sdgad.evidence.floods import Floods, poisson_surprise
@@ -138,11 +137,6 @@ def test_of_a_contrast_counts_how_rare_its_odds_are_and_what_they_say(
     older = kinds.get("contrast")(table)
     older.load({name: array for name, array in contrast.arrays().items() if name != "shares"})
     np.testing.assert_array_equal(older.counted(odds, surprise), surprise)
-
-
-def test_a_contrast_counts_as_far_as_its_trees_tell_later_pseudo_anomalies_from_real_events() -> None:
-    assert [trust(seen) for seen in (0.2, 0.5, 0.85, 1.0)] == [0.0, 0.0, 1.0, 1.0]
-    assert trust(0.675) == pytest.approx(0.125)
 
 
 def test_where_anybody_meets_anybody_at_any_time_a_contrast_does_not_count() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,15 +13,16 @@ from torch import Tensor, nn
 from sdgad.calibration.score import CalibratedScore, PrintedScore, Score, score_from_json
 from sdgad.detectors.config import DetectorConfig
 from sdgad.detectors.device import choose_device
-from sdgad.detectors.event_table import SEQUELS_TOLD, EventTable
+from sdgad.detectors.event_table import SEQUELS_TOLD, EventTable, Table
 from sdgad.detectors.explaining.explainer import Say
 from sdgad.detectors.learned.detector import LearnedDetector
 from sdgad.detectors.learned.examples import Examples
 from sdgad.detectors.learned.reader import Reader
 from sdgad.detectors.learned.selection import Validation
 from sdgad.detectors.own_state import OwnState
-from sdgad.detectors.pseudo import FEW_LABELS
+from sdgad.detectors.pseudo import FEW_LABELS, PseudoAnomalies
 from sdgad.detectors.registry import detectors
+from sdgad.detectors.row_maker import thinned
 from sdgad.detectors.sdgad.config import NETWORK, SDGADConfig
 from sdgad.detectors.sdgad.evidence.base import Group
 from sdgad.detectors.sdgad.evidence.boosted_kind import BoostedKind
@@ -30,6 +31,7 @@ from sdgad.detectors.sdgad.evidence.last_word import MOST_SAY, LastWord
 from sdgad.detectors.sdgad.evidence.learning import Learned, learning
 from sdgad.detectors.sdgad.evidence.panel import Numbers, Panel
 from sdgad.detectors.sdgad.evidence.recent import Recent
+from sdgad.detectors.sdgad.evidence.sight import JUDGED, say_of_densities, sight
 from sdgad.detectors.sdgad.local_state import LocalState
 from sdgad.detectors.sdgad.model import Evidence, Join, SDGADModel
 from sdgad.detectors.sdgad.selection import JOINS, Selection, unlabelled_join
@@ -45,6 +47,14 @@ NARROWEST = 0.02  # ℓ_hi − B, as a share of the size of ℓ
 HIGH = 0.95  # ℓ_hi is this quantile of training normals
 EVIDENCE = "evidence."  # before the names of arrays of kinds of evidence
 LAST, RECENT = "last.", "recent."  # and next, of those that belong to none of them
+
+
+@dataclass(frozen=True, eq=False)
+class MadeUp:
+    """Events that did not happen: what the network says of them, and they themselves as rows."""
+
+    evidence: Evidence
+    rows: Table
 
 
 @detectors.register("sdgad")
@@ -113,12 +123,13 @@ class SDGAD(LearnedDetector):
         reader.begin_before(task.train)
         train = self._evidence(reader.windows(task.train, self.score_rows))
         self._model.fit_units(train.take(task.train_label != 1))
+        made = None if self._validation_chooses(task) else self._made_up(task, reader)
         val = self._evidence(reader.windows(task.val, self.score_rows))
         self._panel, self._join = None, unlabelled_join(self.config)
         self._recent = self._last = None
         if self.config.kinds:
             assert learned is not None
-            train_ell, val_ell = self._weigh(task, learned(), train, val)
+            train_ell, val_ell = self._weigh(task, learned(), train, val, made)
         else:
             train_ell, val_ell = self._lead(task, train, val)
         if self.config.local and self._panel is not None:
@@ -131,7 +142,24 @@ class SDGAD(LearnedDetector):
             self._state = self._new_state()
         return self._score_map(train_ell), self._score_map(val_ell)
 
-    def _weigh(self, task: Task, learned: Learned, train: Evidence, val: Evidence) -> tuple[Array, Array]:
+    def _validation_chooses(self, task: Task) -> bool:
+        """Whether enough of validation is known for its labels to choose the join, and something knows labels at all."""
+        known = self.config.known and bool((task.train_label == 1).any())
+        return known and task.val_has_both_classes and int((task.val_label == 1).sum()) >= FEW_LABELS
+
+    def _made_up(self, task: Task, reader: Reader) -> MadeUp | None:
+        """Pseudo-anomalies of validation events, where the join asks who can tell them from these; a memory stays where it is."""
+        if "contrast" not in self.config.kinds:
+            return None
+        generator = torch.Generator().manual_seed(self.config.seed)
+        drawn = PseudoAnomalies(task.index, task.val).draw(thinned(task.val, JUDGED), generator)
+        with reader.trial():
+            evidence = self._evidence(reader.windows_made(drawn, task.val, self.score_rows))
+        return MadeUp(evidence, self._table.made(task.index, drawn))
+
+    def _weigh(
+        self, task: Task, learned: Learned, train: Evidence, val: Evidence, made: MadeUp | None
+    ) -> tuple[Array, Array]:
         """Units of all kinds of evidence, on validation events, and their say: by a rule, or by validation labels."""
         config, panel, labels = self.config, learned.panel, learned.labels
         network: dict[str, Group] = {"flow": "density"}
@@ -145,8 +173,10 @@ class SDGAD(LearnedDetector):
         panel.fit_tails({name: value[normal] for name, value in val_raw.items()})
         val_nats = panel.nats(val_raw)
         label = task.val_label.nan_to_num().cpu().numpy()
-        informed = labels > 0 and config.known and task.val_has_both_classes and label.sum() >= FEW_LABELS
-        say = chosen(groups, label, val_nats) if informed else by_rule(groups, labels)
+        if self._validation_chooses(task):
+            say = chosen(groups, label, val_nats)
+        else:
+            say = by_rule(groups, labels, self._say_of_densities(panel, groups, val_nats, made))
         if config.last_word:
             self._last = LastWord.fit(groups, say, val_nats, label == 1)
         heard = set() if self._last is None else set(self._last.say)
@@ -155,6 +185,18 @@ class SDGAD(LearnedDetector):
         self._panel = panel
         train_raw = {**panel.raw(learned.rows), **_network(train, self._say)}
         return -self._summed(panel.nats(train_raw)), -self._summed(val_nats)
+
+    def _say_of_densities(
+        self, panel: Panel, groups: Mapping[str, Group], val_nats: Numbers, made: MadeUp | None
+    ) -> float:
+        """By how well they tell made-up events from those of validation, and how well the contrast does."""
+        if made is None or "contrast" not in groups:
+            return 1.0
+        nats = panel.nats({**panel.raw(made.rows), **_network(made.evidence, groups)})
+        seen = {name: sight(val_nats[name], nats[name]) for name in nats}
+        return say_of_densities(
+            seen["contrast"], [seen[name] for name, group in groups.items() if group == "density"]
+        )
 
     def _summed(self, nats: Numbers) -> Array:
         """Σ w · nats, or what has the last word."""

@@ -13,17 +13,14 @@ from sdgad.detectors.growing import grow
 from sdgad.detectors.row_maker import RowMaker, thinned
 from sdgad.detectors.sdgad.evidence.base import MANY, Group, Lesson, kinds
 from sdgad.detectors.sdgad.evidence.boosted_kind import BoostedKind
+from sdgad.detectors.sdgad.evidence.sight import JUDGED, sight, trust
 from sdgad.events.held import held
 from sdgad.events.stream import Array
-from sdgad.metrics import auroc
 
 SHARES = np.array([0.5, 0.75])  # of the surprise, and of the odds
 SURPRISE_ALONE = np.array([1.0, 0.0])  # in folders that do not say it
 REAL = 3.0  # minus the log-odds below which an event is real beyond doubt
 MOST_SHARE = 10.0
-TRUSTED = 0.7  # Gini coefficient of held-out pseudo-anomalies from which on a contrast counts in full
-DOUBT = 3.0  # the power by which it counts less below
-JUDGED = 20_000  # held-out events, pseudo-anomalies among them, that say how well the trees see
 
 
 @kinds.register("contrast")
@@ -35,9 +32,8 @@ class Contrast(BoostedKind):
     made such odds usual themselves; where they do not, the rarest of doubts has as many nats as a certainty elsewhere. Odds
     below −3 say that an event is real, and there is no telling them apart.
 
-    All of it counts only as far as the trees tell later pseudo-anomalies, which they have not seen, from real events:
-    min(1, (2A − 1) / 0.7)³ times, A being their AUROC there. Where anybody meets anybody, nothing can be told from real events by
-    what it is not, and what such trees say of an event is chance, or worse.
+    All of it counts only as far as the trees tell later pseudo-anomalies, which they have not seen, from real events (`trust`):
+    where anybody meets anybody, nothing can be told from real events by what it is not.
     """
 
     group: ClassVar[Group] = "contrast"
@@ -54,8 +50,8 @@ class Contrast(BoostedKind):
         judge = maker.against_pseudo(thinned(task.val, MANY), thinned(lesson.val, MANY))
         self._trees = grow(examples, judge, lesson.growth, lesson.seed, device=self.table.device)
         some = thinned(np.arange(len(judge.table)), JUDGED)
-        odds = self._trees.raw_score(judge.table[some], self.table.device)
-        self._shares = SHARES * trust(auroc(judge.anomalous[some], odds) or 0.0)
+        odds, made = self._trees.raw_score(judge.table[some], self.table.device), judge.anomalous[some]
+        self._shares = SHARES * trust(sight(odds[~made], odds[made]))
 
     def counted(self, raw: Array, surprise: Array) -> Array:
         rare, odd = self._shares
@@ -71,8 +67,3 @@ class Contrast(BoostedKind):
         self._shares = SURPRISE_ALONE
         if "shares" in arrays:
             self._shares = held(arrays, "shares", "f8", (2,), low=0, high=MOST_SHARE)
-
-
-def trust(seen: float) -> float:
-    """min(1, (2A − 1) / 0.7)³, for an AUROC of A; none below one half."""
-    return float(min(1.0, max(0.0, 2 * seen - 1) / TRUSTED) ** DOUBT)

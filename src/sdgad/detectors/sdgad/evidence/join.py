@@ -34,20 +34,22 @@ def joined(nats: Numbers, weights: Weights) -> Array:
     return total
 
 
-def by_rule(groups: Mapping[str, Group], labels: int) -> Weights:
-    """Without looking at a score: of m labelled anomalies, what needs no label has the share a = 20 / (20 + m), likeness in
+def by_rule(groups: Mapping[str, Group], labels: int, densities: float = 1.0) -> Weights:
+    """Without looking at a label: of m labelled anomalies, what needs no label has the share a = 20 / (20 + m), likeness in
     closed form 20 / (20 + m) of the rest where something learned from labels as well, and that what is left.
 
-    Kinds of one group share its say evenly.
+    Kinds of one group share its say evenly; that of densities is `densities` times what it would be (`sight.py`).
     """
     held = set(groups.values())
     share = TRUST / (TRUST + labels) if held & {"like", "known"} else 1.0
     closed = float("like" in held)
     if held >= {"like", "known"}:
         closed = FEW_LABELS / (FEW_LABELS + labels)
+    unlabelled = _unlabelled(share, CONTRAST)
+    unlabelled["density"] *= densities
     return _weights(
         groups,
-        {**_unlabelled(share, CONTRAST), "like": (1 - share) * closed, "known": (1 - share) * (1 - closed)},
+        {**unlabelled, "like": (1 - share) * closed, "known": (1 - share) * (1 - closed)},
     )
 
 
