@@ -44,7 +44,7 @@ def unlabelled() -> SDGAD:
 def test_where_nothing_is_told_but_who_meets_whom_densities_say_little_beside_the_contrast(
     unlabelled: SDGAD,
 ) -> None:
-    train, val, _ = HOME_STREAMS["communities"](0)[:4000].split()
+    train, val, _ = HOME_STREAMS["communities"].make(0)[:4000].split()
     bare = SDGAD(**SMALL).fit(train.with_labels("none"), val=val)  # type: ignore[arg-type]
     densities = ("forest", "ellipse", "ranks", "flow")
     assert sum(bare._say[name] for name in densities) < 0.5 < bare._say["contrast"]
