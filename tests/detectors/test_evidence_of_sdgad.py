@@ -46,9 +46,12 @@ def test_where_nothing_is_told_but_who_meets_whom_densities_say_little_beside_th
 ) -> None:
     train, val, _ = HOME_STREAMS["communities"].make(0)[:4000].split()
     bare = SDGAD(**SMALL).fit(train.with_labels("none"), val=val)  # type: ignore[arg-type]
-    densities = ("forest", "ellipse", "ranks", "flow")
-    assert sum(bare._say[name] for name in densities) < 0.5 < bare._say["contrast"]
-    assert sum(unlabelled._say[name] for name in densities) > 0.5  # payments have habits
+    here, payments = (
+        sum(det._say.get(name, 0.0) for name in ("flow", "forest", "ellipse", "ranks", "features"))
+        for det in (bare, unlabelled)
+    )
+    assert here < 0.5 < bare._say["contrast"]
+    assert here < 0.5 * payments  # these have habits
 
 
 def test_who_has_a_say_depends_on_the_labels_that_there_are(unlabelled: SDGAD) -> None:
