@@ -132,8 +132,10 @@ def test_commands_that_talk_can_be_told_how_much(sdgad: Command, command: str) -
 
 # ---------------------------------------------------------------------- interruptions
 STEP = """
-    import hashlib, sys
+    import hashlib, signal, sys
     from sdgad.cli import main, score
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts tests in the background has it ignored
 
     def long_step(*_):
         print("begun", flush=True)
