@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import argparse
 import functools
-import os
-import platform
 import threading
 import time
 from collections import defaultdict
@@ -21,17 +19,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import torch
-from cases import machine_name
 from detection import load
 from lines import tell
-from together import WARM_UP, seconds
+from together import WARM_UP, seconds, surroundings
 
-import sdgad
 from sdgad.detectors import growing
 from sdgad.detectors.base import Detector
 from sdgad.detectors.binned_once import BinnedOnce
-from sdgad.detectors.device import choose_device
 from sdgad.detectors.event_table import EventTable
 from sdgad.detectors.learned import detector as learned
 from sdgad.detectors.sdgad.detector import SDGAD
@@ -115,8 +109,7 @@ def main() -> None:
             "dataset": given.dataset, "seeds": count, "epochs": given.epochs, "seconds": round(took, 2),
             "parts": {part: [calls // count, *(round(value / count, 2) for value in times)]
                       for part, (calls, *times) in ordered},
-            "machine": machine_name(choose_device("auto")), "cores": os.cpu_count(),
-            "python": platform.python_version(), "torch": torch.__version__, "sdgad": sdgad.__version__,
+            **surroundings(),
         }  # fmt: skip
         tell(found, given.out)
 

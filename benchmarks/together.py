@@ -41,6 +41,14 @@ def seconds(events: EventStream, detector: str, seeds: int, epochs: int) -> floa
     return time.perf_counter() - start
 
 
+def surroundings() -> dict[str, object]:
+    """Where and by which versions a line was made."""
+    return {
+        "machine": machine_name(choose_device("auto")), "cores": os.cpu_count(),
+        "python": platform.python_version(), "torch": torch.__version__, "sdgad": sdgad.__version__,
+    }  # fmt: skip
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -62,8 +70,7 @@ def main() -> None:
     found = {
         "dataset": given.dataset, "detector": given.detector, "seeds": given.seeds, "epochs": given.epochs,
         "one": round(one, 2), "together": round(all_of_them, 2), "ratio": round(all_of_them / one, 3),
-        "machine": machine_name(choose_device("auto")), "cores": os.cpu_count(),
-        "python": platform.python_version(), "torch": torch.__version__, "sdgad": sdgad.__version__,
+        **surroundings(),
     }  # fmt: skip
     tell(found, given.out)
 
