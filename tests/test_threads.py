@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from sdgad.threads import short_turns
+from sdgad.threads import short_turns, side_by_side
 
 ASK = "import sdgad, os, torch; print(os.environ['OMP_WAIT_POLICY'], torch.get_num_threads())"
 
@@ -69,3 +69,23 @@ def test_turns_are_short_inside_and_as_they_were_afterwards() -> None:
     with short_turns():
         assert sys.getswitchinterval() < before
     assert sys.getswitchinterval() == before
+
+
+def test_pieces_of_work_side_by_side_know_how_many_they_are_and_answer_in_order() -> None:
+    code = (
+        "import threading, sdgad, torch\n"
+        "from sdgad.threads import share_of_threads, side_by_side\n"
+        "torch.set_num_threads({threads})\n"
+        "together = threading.Barrier({together})\n"
+        "def piece(number):\n"
+        "    together.wait(10 + 0 * torch.get_num_threads())\n"
+        "    with share_of_threads(): return number, torch.get_num_threads()\n"
+        "print(*side_by_side([lambda number=number: piece(number) for number in range(3)]))"
+    )
+    assert told(code.format(threads=6, together=3)) == ["(0,", "2)", "(1,", "2)", "(2,", "2)"]
+    assert told(code.format(threads=1, together=1)) == ["(0,", "1)", "(1,", "1)", "(2,", "1)"]
+
+
+def test_what_goes_wrong_in_one_of_several_pieces_goes_wrong_for_all() -> None:
+    with pytest.raises(ZeroDivisionError):
+        side_by_side([lambda: 1.0, lambda: 1 / 0, lambda: 2.0])

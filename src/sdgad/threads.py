@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
+
+R = TypeVar("R")
 
 SPINS = "5000"
 TURN = 5e-5  # seconds, instead of 5e-3
@@ -70,9 +78,41 @@ def share_of_threads() -> Iterator[None]:
     if _at_work.get() == 1:
         yield
         return
+    loaded = _openmp()
+    with loaded.limit(
+        limits=max(1, _most(loaded) // _at_work.get())
+    ):  # a limit holds for the thread that sets it
+        yield
+
+
+def side_by_side(pieces: Sequence[Callable[[], R]]) -> list[R]:
+    """What these pieces of work return, each in a thread of its own; one after the other where one thread is all there is.
+
+    Trees of several ensembles hardly wait for each other so, while the threads of one ensemble wait at every split. Ctrl-C is
+    heard at once: who is at work then ends by itself, and nobody hears of it.
+    """
+    if len(pieces) == 1 or _most(_openmp()) == 1:
+        return [piece() for piece in pieces]
+    found: list[Future[R]] = [Future() for _ in pieces]
+
+    def work(piece: Callable[[], R], result: Future[R]) -> None:
+        try:
+            with beside_others(len(pieces)):
+                result.set_result(piece())
+        except BaseException as problem:
+            result.set_exception(problem)
+
+    for piece, result in zip(pieces, found, strict=True):
+        threading.Thread(target=copy_context().run, args=(work, piece, result), daemon=True).start()
+    return [result.result() for result in found]
+
+
+def _openmp() -> ThreadpoolController:
     from threadpoolctl import ThreadpoolController
 
-    loaded = ThreadpoolController().select(user_api="openmp")
-    threads = max((library["num_threads"] for library in loaded.info()), default=1)
-    with loaded.limit(limits=max(1, threads // _at_work.get())):  # a limit holds for the thread that sets it
-        yield
+    return ThreadpoolController().select(user_api="openmp")
+
+
+def _most(loaded: ThreadpoolController) -> int:
+    """Threads, by whichever library has the most."""
+    return max((library["num_threads"] for library in loaded.info()), default=1)

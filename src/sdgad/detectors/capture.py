@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 import torch
 from torch import Tensor
 
+from sdgad.detectors.pace import Pace
 from sdgad.detectors.precision import Precision, products
 
 logger = logging.getLogger("sdgad.capture")
@@ -45,6 +46,7 @@ class Capture(Generic[R]):
         self._precision: Precision = precision
         self._of = of
         self.works = wanted and generator.device.type == "cuda"
+        self._pace = Pace()
         self._calls: dict[torch.Size, int] = {}
         self._graphs: dict[torch.Size, tuple[torch.cuda.CUDAGraph, Tensor, R]] = {}
         if self.works and obstacle:
@@ -61,8 +63,10 @@ class Capture(Generic[R]):
             with products(self._precision, given.device):
                 return self._function(given)
         graph, static, result = self._graphs[shape]
+        self._pace.wait()
         static.copy_(given)
         graph.replay()
+        self._pace.sent()
         return result
 
     def _record(self, given: Tensor) -> bool:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sdgad.detectors.own_stream import own_stream
 from sdgad.detectors.trees import BoostedTrees, Device, as_rows
 from sdgad.events.stream import Array
 from sdgad.metrics import mixture
-from sdgad.threads import share_of_threads
+from sdgad.threads import share_of_threads, side_by_side
 
 if TYPE_CHECKING:
     from sdgad.detectors.binned_once import BinnedOnce
@@ -69,14 +71,16 @@ def grow(
     Of several ensembles the mean. They differ by the columns that their splits may choose from and, where normals are many,
     by the normals that they see: each has a share of its own.
     """
-    shares, grown = examples.shares(ensembles), []
-    some = examples.share(0, shares)
-    model = _classifier(growth, len(examples.table) // shares, seed).of(examples.table, some)
-    for number in range(ensembles):
-        if number:
-            some = examples.share(number, shares)
-            model = model.anew((seed + SEEDS_APART * number) % 2**32, some)
-        grown.append(_grown(model, examples.take(some), judge, growth, device))
+    shares = examples.shares(ensembles)
+    parts = [examples.share(number, shares) for number in range(ensembles)]
+    first = _classifier(growth, len(examples.table) // shares, seed).of(examples.table, parts[0])
+    seeds = [(seed + SEEDS_APART * number) % 2**32 for number in range(1, ensembles)]
+    models = [first, *(first.anew(*one) for one in zip(seeds, parts[1:], strict=True))]
+    pieces = [
+        partial(_grown, model, examples.take(some), judge, growth, device)
+        for model, some in zip(models, parts, strict=True)
+    ]
+    grown = side_by_side(pieces)
     return grown[0] if ensembles == 1 else BoostedTrees.mean(grown)
 
 
@@ -91,7 +95,8 @@ def _grown(
         trees = BoostedTrees.from_sklearn(model)
         if verdict is None:
             return trees
-        best = verdict.best_number(trees)
+        with own_stream(device):
+            best = verdict.best_number(trees)
         if 3 * best <= 2 * count or count == growth.most:
             return first_trees(trees, best)
         count = min(2 * count, growth.most)

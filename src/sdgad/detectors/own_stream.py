@@ -11,12 +11,12 @@ _free: dict[torch.device, list[torch.cuda.Stream]] = {}
 
 
 @contextmanager
-def own_stream(device: torch.device) -> Iterator[None]:
+def own_stream(device: torch.device | None) -> Iterator[None]:
     """The default stream of a GPU cannot be recorded, and several fits on streams of their own get on side by side.
 
     A fit takes over the stream of one that has ended: torch keeps memory apart for every stream that there ever was.
     """
-    if device.type != "cuda":
+    if device is None or device.type != "cuda":
         yield
         return
     free = _free.setdefault(device, [])
