@@ -22,6 +22,7 @@ from sdgad.locks import lock_now, unlocked
 from sdgad.swapping import swapped
 
 MODEL_MARKS = ("config.json", "manifest.json")  # a folder with both is a model
+TRIES = 100  # to begin a workplace
 NEW, OLD = "new", "old"  # in the workplace of a folder
 
 
@@ -67,6 +68,12 @@ def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
         with _naming(target):
             _put(new, target, place / OLD)
             folder_to_disk(target.parent)
+
+
+def need_writable(path: str | os.PathLike[str]) -> None:
+    """Output can be made there, as is seen by beginning it and leaving it at that."""
+    with _workplace(Path(path)):
+        pass
 
 
 def recovered(path: str | os.PathLike[str]) -> bool:
@@ -123,16 +130,21 @@ def _workplace(target: Path) -> Iterator[Path]:
 
 
 def _new_workplace(target: Path) -> tuple[Path, int]:
-    while True:
+    problem: OSError | None = None
+    for _ in range(TRIES):
         place = target.parent / f".{target.name}.{secrets.token_hex(4)}.part"
-        with contextlib.suppress(
-            FileExistsError, FileNotFoundError
-        ):  # who clears away may be quicker than the lock
+        try:
             place.mkdir()
             handle = os.open(place, os.O_RDONLY)
-            if lock_now(handle) and place.exists():
-                return place, handle
-            os.close(handle)
+        except (FileExistsError, FileNotFoundError) as found:
+            problem = (
+                found  # who clears away may be quicker than the lock; and nothing can ever be made in /proc
+            )
+            continue
+        if lock_now(handle) and place.exists():
+            return place, handle
+        os.close(handle)
+    raise problem or FileExistsError("others clear away what is begun")
 
 
 def _clear(target: Path) -> None:

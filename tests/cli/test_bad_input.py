@@ -158,6 +158,30 @@ def test_evaluation_without_labels_is_refused(sdgad: Command, model: Path, tmp_p
     refused(sdgad("evaluate", model, tmp_path / "y.csv"), tmp_path / "y.csv", "no label in column 'label'")
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "options"),
+    [("label", "anomaly", ["--label", "anomaly"]), ("amount", "score", ["--features", "score"])],
+)
+def test_a_column_whose_name_scores_need_is_refused_before_the_fit_and_not_after_it(
+    sdgad: Command, files: Path, tmp_path: Path, old: str, new: str, options: list[str]
+) -> None:
+    head, _, rest = (files / "past.csv").read_text().partition("\n")
+    assert old in head.split(",")
+    (tmp_path / "x.csv").write_text(
+        ",".join(new if name == old else name for name in head.split(",")) + "\n" + rest
+    )
+    outcome = sdgad("fit", tmp_path / "x.csv", "-o", tmp_path / "m", "--detector", "histogram", *options)
+    refused(outcome, tmp_path / "x.csv", repr(new), "`sdgad score`")
+    assert left_in(tmp_path) == {"x.csv"}
+
+
+def test_a_number_of_labels_that_nobody_asked_for_is_refused(
+    sdgad: Command, files: Path, tmp_path: Path
+) -> None:
+    refused(sdgad("fit", files / "past.csv", "-o", tmp_path / "m", "--k", "3"), "--k", "--labels few-shot")
+    assert left_in(tmp_path) == set()
+
+
 # ---------------------------------------------------------------------- options
 @pytest.mark.parametrize(
     ("arguments", "words"),
@@ -169,6 +193,7 @@ def test_evaluation_without_labels_is_refused(sdgad: Command, model: Path, tmp_p
         (["fit", "x.csv", "-o", "m", "--seed", "x"], ["--seed"]),
         (["fit", "x.csv", "-o", "m", "--epochs", "0"], ["--epochs"]),
         (["fit", "x.csv", "-o", "m", "--k", "0"], ["--k"]),
+        (["fit", "x.csv", "-o", "/proc/m"], ["/proc/m", "cannot be written"]),
         (["fit", "x.csv", "-o", "m", "--device", "gpu"], ["--device", "'gpu'"]),
         (["fit", "x.csv", "-o", "m", "--colour", "red"], ["--colour"]),
         (["fit", "x.csv", "-o", "m", "--set", "history"], ["--set", "'history'"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime, timedelta, timezone
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from sdgad.errors import InputError
 from sdgad.events.clock import Clock
 from sdgad.events.column import Column
+from sdgad.events.read import read_events
 from sdgad.events.times import read_times
 
 NOON = datetime(2021, 3, 4, 12, 0, 0, tzinfo=UTC).timestamp()
@@ -231,3 +233,15 @@ def test_offsets_where_the_model_saw_none_are_told_and_the_other_way_round(
 def test_a_date_in_another_notation_is_answered_with_ours() -> None:
     with pytest.raises(InputError, match=r"'05\.01\.2026 01:12' is not a time; write 2026-01-05T04:47"):
         read_times(column(["05.01.2026 01:12"]))
+
+
+@pytest.mark.parametrize(
+    ("times", "told"),
+    [
+        (["1", "2", "2026-01-05T04:47", "4"], "'2026-01-05T04:47' is a date, where other rows have numbers"),
+        (["2026-01-05", "2026-01-06", "7", "2026-01-08"], "'7' is a number, where other rows have dates"),
+    ],
+)
+def test_numbers_and_dates_in_one_column_are_said_to_be_that(times: list[str], told: str) -> None:
+    with pytest.raises(InputError, match=re.escape(told)):
+        read_events({"src": list("abab"), "dst": list("cdcd"), "t": times})

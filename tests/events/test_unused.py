@@ -108,11 +108,14 @@ def test_all_features_are_those_that_describe_an_event_and_it_is_said_which(
         number=np.arange(COUNT) + 1000,
         opened=np.arange(COUNT).astype("datetime64[D]"),
         score=RNG.random(COUNT),
+        anomaly=LABELS["integers"],
+        p_value=RNG.random(COUNT),
         void=[None] * COUNT,
         flag=LABELS["integers"],
     )
     assert read_events(columns, features="all").names.features == ("amount", "kind")
-    told = "'payment_id' (names a row), 'number' (names a row), 'opened' (of type date32[day]), 'score' (from an earlier score)"
+    told = "'payment_id' (names a row), 'number' (names a row), 'opened' (of type date32[day]), 'score' (from an earlier score), "
+    told += "'anomaly' (from an earlier score), 'p_value' (from an earlier score)"
     assert (
         f"the features are 'amount', 'kind'; left out: {told}, 'void' (empty), 'flag' (looks like a label)."
         in caplog.text
@@ -123,6 +126,21 @@ def test_all_features_are_those_that_describe_an_event_and_it_is_said_which(
     assert codes.names.categorical == ("number", "kind")
     text = read_events(written(columns, tmp_path / "x.csv"), features="all")
     assert text.names.features == ("amount", "kind")
+
+
+def test_a_column_that_is_called_like_an_output_is_the_users_own_where_no_score_wrote_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    read_events(payments(anomaly=LABELS["integers"]))
+    assert "column 'anomaly' looks like a label" in caplog.text
+    assert read_events(payments(score=RNG.random(COUNT)), features="all").names.features == (
+        "amount",
+        "score",
+    )
+    caplog.clear()
+    read_events(payments(score=RNG.random(COUNT), anomaly=LABELS["integers"], p_value=RNG.random(COUNT)))
+    assert "label" not in caplog.text
+    assert "'score'" not in caplog.text
 
 
 def test_a_column_that_is_called_all_is_meant_itself() -> None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from sdgad.detectors.base import Detector
     from sdgad.events.stream import EventStream
 
+FEW_SHOT = 3  # labelled anomalies, the most that the paper's S2 has
+
 
 def fit(
     events: options.Events,
@@ -40,7 +42,7 @@ def fit(
     detector: options.DetectorName = "sdgad",
     encoder: options.EncoderName = None,
     labels: options.Labels = None,
-    k: options.FewShot = 3,
+    k: options.FewShot = None,
     seed: options.Seed = None,
     epochs: options.Epochs = None,
     device: options.Device = None,
@@ -64,6 +66,8 @@ def fit(
     sdgad fit payments.csv -o model --features all
     sdgad fit events.parquet -o model --labels few-shot --k 3 --set history=10
     """
+    from sdgad.experiments.score_table import need_names_for_scores
+
     need_place_for_model(output)
     named = {"encoder": encoder, "seed": seed, "epochs": epochs, "device": device}
     model, passes = _make(detector, gather(config, assignments or (), named))
@@ -81,9 +85,10 @@ def fit(
         "bad_rows": model.config.bad_rows if bad_rows is None else bad_rows.value,
     }
     train, held_out = _read(events, val, clock, bipartite=bipartite, **columns)
+    need_names_for_scores(train.names, str(events))
     with naming(events):
         supervision = _supervision(labels, train)
-        train = train.with_labels(supervision, k=k, seed=model.config.seed)
+        train = train.with_labels(supervision, k=_few(k, supervision), seed=model.config.seed)
     if supervision == "none":
         held_out = held_out.with_labels("none")
     start = perf_counter()
@@ -147,6 +152,13 @@ def _supervision(
             f"No training event has a label{where}, but --labels {wanted} needs some (see --label)."
         )
     return wanted.value
+
+
+def _few(k: int | None, supervision: str) -> int:
+    """Labelled anomalies that few-shot keeps."""
+    if k is not None and supervision != "few-shot":
+        raise InputError(f"Option --k goes with --labels few-shot, and not with labels {supervision}.")
+    return FEW_SHOT if k is None else k
 
 
 def _summary(

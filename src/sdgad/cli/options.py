@@ -129,7 +129,10 @@ Labels = Annotated[
     Supervision | None,
     Option(help="Labels that training may see: all, k anomalies, or none.", show_default="all there are"),
 ]
-FewShot = Annotated[int, Option("--k", metavar="N", min=1, help="Labelled anomalies that few-shot keeps.")]
+FewShot = Annotated[
+    int | None,
+    Option("--k", metavar="N", min=1, help="Labelled anomalies that few-shot keeps.", show_default="3"),
+]
 Seed = Annotated[int | None, Option(metavar="N", min=0, help="Of everything random.", show_default="0")]
 Epochs = Annotated[int | None, Option(metavar="N", min=1, help="At most so many; training stops early.")]
 Threads = Annotated[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sdgad.atomic import need_outside_models
+from sdgad.atomic import need_outside_models, need_writable
 from sdgad.errors import InputError
 
 
@@ -56,7 +56,8 @@ def need_place_for_model(path: Path) -> None:
 
 
 def _need_parent(path: Path) -> None:
-    """Its folder is there, and is not a model nor in one."""
+    """Its folder is there, is not a model nor in one, and can be written."""
     if not path.parent.is_dir():
         raise InputError(f"The folder {path.parent} for {path.name} does not exist.")
     need_outside_models(path)
+    need_writable(path)

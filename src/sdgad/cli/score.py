@@ -80,7 +80,7 @@ def score(
     """
     import numpy as np
 
-    from sdgad.experiments.score_table import listed_rows, need_room_for_scores, with_scores
+    from sdgad.experiments.score_table import listed_rows, need_names_for_scores, with_scores
 
     if output != STDOUT:
         if form is not None:
@@ -95,7 +95,7 @@ def score(
             raise
         _write_nothing(detector, events, output, form, explain)
         return
-    need_room_for_scores(table, detector.columns, str(events), explained=explain)
+    need_names_for_scores(detector.columns, str(events), explained=explain)
     with naming(events):
         found = detector.findings(stream) if explain else None
         scores = np.full(table.num_rows, np.nan)  # of rows that are set aside, too

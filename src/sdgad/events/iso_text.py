@@ -31,11 +31,18 @@ def from_text(column: Column, timezone: str | None) -> pa.Array:
         mostly_numbers = 2 * pc.sum(digits).as_py() >= len(text)
         wrong = pc.invert(digits) if mostly_numbers else _unreadable(text, timezone)
         row = first(pa.array(wrong)) or 0
-        advice = (
-            "; write 2026-01-05T04:47, or a number" if any(c.isdigit() for c in text[row].as_py()) else ""
-        )
-        column.refuse(wrong, "{value} is not a time" + advice)
+        column.refuse(wrong, "{value} " + _fault(text, row, digits, mostly_numbers, timezone))
         raise  # one of them is wrong
+
+
+def _fault(text: pa.Array, row: int, digits: pa.Array, mostly_numbers: bool, timezone: str | None) -> str:
+    """What is wrong with the value of a row: nothing but its being a date among numbers or a number among dates, maybe."""
+    if mostly_numbers and not _unreadable(text[row : row + 1], timezone)[0]:
+        return "is a date, where other rows have numbers; write all times alike"
+    if not mostly_numbers and digits[row].as_py():
+        return "is a number, where other rows have dates; write all times alike"
+    advice = any(c.isdigit() for c in text[row].as_py())
+    return "is not a time" + ("; write 2026-01-05T04:47, or a number" if advice else "")
 
 
 def _from_iso(text: pa.Array, timezone: str | None) -> pa.Array:

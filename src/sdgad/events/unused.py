@@ -18,7 +18,12 @@ from sdgad.events.stream import ColumnNames
 logger = logging.getLogger("sdgad.events")
 
 ALL = "all"  # in place of the names of features
-OUTPUTS = ("score", "anomaly", "p_value", "why")  # of an earlier model
+OUTPUTS = ("score", "anomaly", "p_value", "why")  # of a model; the last one with explanations
+
+
+def earlier_outputs(columns: Collection[str]) -> tuple[str, ...]:
+    """Those of them that an earlier score left: it writes three at once, and any of these alone is what the user calls so."""
+    return OUTPUTS if set(OUTPUTS[:3]) <= set(columns) else ()
 
 
 def asks_for_all(features: Sequence[str] | None, columns: Sequence[str]) -> bool:
@@ -53,7 +58,7 @@ def _no_feature(table: pa.Table, name: str, label: str | None, where: str) -> st
     """Why a column is no feature; None for one that is."""
     if table.column_names.count(name) > 1:
         return "a name of two columns"
-    if name in OUTPUTS:
+    if name in earlier_outputs(table.column_names):
         return "from an earlier score"
     kind = table.schema.field(name).type
     if not (is_list(kind) or _scalar(kind)):
@@ -88,7 +93,8 @@ def tell_unused(
 ) -> None:
     """Say which columns are left out. One that looks like a label is asked about, and no feature is made of it."""
     held = {column for feature in names.features for column in holders(table.column_names, feature)}
-    unused = [name for name in _unclaimed(table, names, layout, held) if name not in OUTPUTS]
+    outputs = earlier_outputs(table.column_names)
+    unused = [name for name in _unclaimed(table, names, layout, held) if name not in outputs]
     alike = [name for name in unused if _looks_like_label(table, name, names.label, where)]
     if alike and names.label is None:
         sentence = (

@@ -10,7 +10,7 @@ from sdgad.events.identifiers import is_identifier, named_as_identifier
 from sdgad.events.layouts import ANOMALY_TYPE
 from sdgad.events.messages import holders
 from sdgad.events.stream import EventStream
-from sdgad.events.unused import OUTPUTS
+from sdgad.events.unused import earlier_outputs
 from sdgad.experiments.scored_events import TextColumn
 
 MOST = 3  # that fit beside an alert
@@ -19,7 +19,8 @@ MOST = 3  # that fit beside an alert
 def identifiers(table: pa.Table, events: EventStream) -> dict[str, TextColumn]:
     """Columns of a file that no model reads and that name a row, or are called so: their text, in the order of the stream."""
     names = events.names
-    used = {names.src, names.dst, names.time, names.label, ANOMALY_TYPE, *OUTPUTS, *names.features}
+    used = {names.src, names.dst, names.time, names.label, ANOMALY_TYPE, *names.features}
+    used.update(earlier_outputs(table.column_names))
     used.update(column for feature in names.features for column in holders(table.column_names, feature))
     found: list[tuple[bool, Column]] = []
     for name in table.column_names:

@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from sdgad.detectors.base import Detector
 from sdgad.errors import InputError
-from sdgad.events.messages import holders
 from sdgad.events.stream import ColumnNames
 from sdgad.events.unused import OUTPUTS
 
@@ -20,17 +19,14 @@ logger = logging.getLogger("sdgad.experiments")
 *ADDED, WHY = OUTPUTS  # the last one with explanations
 
 
-def need_room_for_scores(
-    table: pa.Table, columns: ColumnNames, source: str, *, explained: bool = False
-) -> None:
-    """Columns that the model reads are not to be replaced by scores."""
+def need_names_for_scores(columns: ColumnNames, source: str, *, explained: bool = False) -> None:
+    """Columns that the model reads are not to be replaced by scores: asked before a fit, and again of models of other makers."""
     read = {columns.src, columns.dst, columns.time, columns.label, *columns.features}
-    read.update(column for feature in columns.features for column in holders(table.column_names, feature))
     taken = next((name for name in _added(explained) if name in read), None)
     if taken is not None:
         raise InputError(
-            f"{source}: the model reads column {taken!r}, a name that the output needs for its own; "
-            "rename the column and fit again."
+            f"{source}: the model reads column {taken!r}, a name that `sdgad score` needs for its own; "
+            "rename the column before you fit."
         )
 
 
