@@ -90,6 +90,22 @@ def test_a_fit_on_few_events_says_what_cannot_be_trusted(
     assert all(doubt in caplog.text for doubt in doubts[:2])
 
 
+def test_machines_get_every_doubt_that_the_text_has(
+    sdgad: Command, payments: EventStream, tmp_path: Path
+) -> None:
+    write_events(payments[:300], tmp_path / "x.csv")  # few events, and among them few anomalies
+    fit = ("fit", tmp_path / "x.csv", "-o", tmp_path / "m", *FOREST)
+    told = json.loads(sdgad(*fit, "--json").out)["doubts"]
+    assert told == json.loads(sdgad("info", tmp_path / "m", "--json").out)["doubts"]
+    hedges = ("training events are few", "cannot tell 1%", "seen by fit, so optimistic", "too few to trust")
+    for text in ("\n".join(told), sdgad("info", tmp_path / "m").out):
+        assert [text.count(hedge) for hedge in hedges] == [1, 1, 1, 1]
+    assert json.loads(sdgad("threshold", tmp_path / "m", "--json").out)["doubts"] == []
+    (fine,) = json.loads(sdgad("threshold", tmp_path / "m", "fpr", "0.001", "--json").out)["doubts"]
+    assert fine in sdgad("threshold", tmp_path / "m").out
+    assert "cannot tell 0.001" in fine
+
+
 def test_a_fit_on_enough_events_has_no_doubts(sdgad: Command, tmp_path: Path) -> None:
     write_events(library.simulate_payments(1200, seed=0), tmp_path / "x.csv")
     said = sdgad(
