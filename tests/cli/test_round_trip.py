@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sdgad as library
+from sdgad.detectors.baselines.isolation_forest import IsolationForestDetector
 from sdgad.events.stream import EventStream
 from sdgad.events.table import read_table
 
@@ -196,6 +197,36 @@ def test_one_wall_clock_may_be_written_in_several_units(sdgad: Command, files: P
     for threshold, values in scores[1:]:
         assert threshold == pytest.approx(scores[0][0])
         assert values == pytest.approx(scores[0][1])
+
+
+@pytest.mark.parametrize("wanted", [["s.jsonl"], ["s.parquet"], ["-", "--format", "jsonl"]])
+def test_no_column_is_lost_to_another_of_its_name(
+    sdgad: Command,
+    files: Path,
+    model: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    wanted: list[str],
+) -> None:
+    lines = (files / "new.csv").read_text().splitlines()
+    rows = [f"{line},{'note,note' if i == 0 else 'n,m'}" for i, line in enumerate(lines)]
+    (tmp_path / "x.csv").write_text("\n".join(rows) + "\n")
+    assert sdgad("score", model, tmp_path / "x.csv", "-o", tmp_path / "s.csv").code == 0
+    assert (tmp_path / "s.csv").read_text().splitlines()[1].split(",")[-5:-3] == ["n", "m"]
+
+    def too_late(*_: object) -> None:
+        raise AssertionError("it was scored")
+
+    monkeypatch.setattr(IsolationForestDetector, "decision_function", too_late)
+    name, *options = wanted
+    output = "-" if name == "-" else tmp_path / name
+    done = sdgad("score", model, tmp_path / "x.csv", "-o", output, *options)
+    where = "The output" if name == "-" else output
+    assert (done.code, done.out) == (2, "")
+    assert (
+        done.err
+        == f"{where} would have two columns of the same name, 'note', which only CSV and TSV can hold.\n"
+    )
 
 
 def test_a_single_event_of_strangers_can_be_scored(sdgad: Command, model: Path, tmp_path: Path) -> None:
