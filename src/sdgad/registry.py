@@ -17,6 +17,12 @@ T = TypeVar("T")
 logger = logging.getLogger("sdgad.registry")
 
 
+def need_subclass(cls: object, base: type) -> None:
+    """An instance, a function or a class of another kind is told so."""
+    if not (isinstance(cls, type) and issubclass(cls, base)):
+        raise TypeError(f"{cls!r} is no subclass of {base.__module__}.{base.__name__}.")
+
+
 class Registry(Generic[T]):
     """Names → classes of one kind (`encoder`, `detector`).
 
@@ -41,8 +47,8 @@ class Registry(Generic[T]):
         """Class decorator: `@encoders.register("tcl")`."""
 
         def keep(cls: type[T]) -> type[T]:
-            if self._base is not None and not (isinstance(cls, type) and issubclass(cls, self._base)):
-                raise TypeError(f"{cls!r} is no subclass of {self._base.__module__}.{self._base.__name__}.")
+            if self._base is not None:
+                need_subclass(cls, self._base)
             if self._classes.get(name, cls) is not cls:
                 article = "an" if self.kind[0] in "aeiou" else "a"
                 raise ValueError(f"There is already {article} {self.kind} named {name!r}.")

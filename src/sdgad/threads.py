@@ -6,12 +6,13 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from threadpoolctl import ThreadpoolController
 
 R = TypeVar("R")
@@ -93,6 +94,8 @@ def side_by_side(pieces: Sequence[Callable[[], R]]) -> list[R]:
     """
     if len(pieces) == 1 or _most(_openmp()) == 1:
         return [piece() for piece in pieces]
+    from concurrent.futures import Future
+
     found: list[Future[R]] = [Future() for _ in pieces]
 
     def work(piece: Callable[[], R], result: Future[R]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -49,6 +50,17 @@ def test_some_checks_may_be_chosen_and_a_wrong_name_is_answered() -> None:
     check_encoder(TCL, only=[f"check_{LEAK}", "both_pairs_the_masks"])
     with pytest.raises(InputError, match=f"did you mean '{LEAK}'"):
         check_encoder(TCL, only=[LEAK[:-1]])
+
+
+@pytest.mark.parametrize("what", [dict, len, "tcl", None])
+def test_what_is_no_class_of_the_kind_is_told_so(what: Any) -> None:
+    for check, base in (
+        (check_encoder, "sdgad.encoders.base.Encoder"),
+        (check_detector, "sdgad.detectors.base.Detector"),
+    ):
+        with pytest.raises(TypeError) as caught:
+            check(what)
+        assert str(caught.value) == f"{what!r} is no subclass of {base}."
 
 
 def test_an_error_of_any_kind_is_a_failure_and_says_its_kind() -> None:

@@ -34,7 +34,7 @@ def an_empty_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_list_says_where_each_dataset_is(
     sdgad: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert sdgad("data", "import", "uci", tmp_path / "CollegeMsg.txt").code == 0
+    assert sdgad("data", "import", "uci", tmp_path / "CollegeMsg.txt", "--force").code == 0
     folder = tmp_path / "data"
     folder.mkdir()
     (folder / "mooc.parquet").write_bytes(b"")
@@ -52,7 +52,7 @@ def test_names_of_datasets_are_listed(sdgad: Command) -> None:
 
 
 def test_fetch_leaves_what_is_here_alone(sdgad: Command, tmp_path: Path) -> None:
-    sdgad("data", "import", "uci", tmp_path / "CollegeMsg.txt")
+    sdgad("data", "import", "uci", tmp_path / "CollegeMsg.txt", "--force")
     assert sdgad("data", "fetch", "uci").out == f"uci is here: {cache() / 'uci.parquet'} (cache).\n"
     forced = sdgad("data", "fetch", "uci", "--force")
     assert forced.code == 2
@@ -69,13 +69,20 @@ def test_a_misspelt_name_is_told_before_anything_is_downloaded(sdgad: Command) -
 
 
 def test_import_takes_a_file_and_tells_where_it_differs(sdgad: Command, tmp_path: Path) -> None:
-    done = sdgad("data", "import", "uci", tmp_path / "CollegeMsg.txt")
+    refused = sdgad("data", "import", "uci", tmp_path / "CollegeMsg.txt")
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err.startswith(
+        f"{tmp_path / 'CollegeMsg.txt'} is not uci: nodes 4, not 1,899, events 4, not"
+    )
+    assert refused.err.count("\n") == 1
+    assert not cache().exists()
+    done = sdgad("data", "import", "uci", tmp_path / "CollegeMsg.txt", "--force")
     assert (done.code, done.out) == (0, f"uci is now here: {cache() / 'uci.parquet'}.\n")
     assert "differs from what the paper says of it: nodes 4, not 1,899" in done.err
 
 
 def test_describe_puts_a_dataset_beside_the_paper(sdgad: Command, tmp_path: Path) -> None:
-    sdgad("data", "import", "uci", tmp_path / "CollegeMsg.txt")
+    sdgad("data", "import", "uci", tmp_path / "CollegeMsg.txt", "--force")
     shown = sdgad("data", "describe", "uci")
     assert shown.code == 0
     words = [line.split() for line in shown.out.splitlines()]

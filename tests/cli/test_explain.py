@@ -14,6 +14,7 @@ from sdgad.cli.explain import first_of
 from sdgad.cli.main import run
 from sdgad.detectors import load
 from sdgad.events.stream import EventStream
+from sdgad.events.write import write_events
 from sdgad.serving.line_scorer import LineScorer
 
 from .conftest import Command
@@ -35,6 +36,23 @@ def test_the_top_events_are_told_with_row_who_when_and_why(
         assert " → " in head
         assert f"score {found.scores[row]:.6g}" in score
         assert why.strip() == str(found.explanations([row])[0])
+
+
+@pytest.mark.parametrize(
+    ("count", "top", "told"),
+    [
+        (1, 5, "1 event scored, {} anomalous (score ≥ {})."),
+        (9, 9, "9 events scored, {} anomalous (score ≥ {})."),
+        (9, 1, "9 events scored, {} anomalous (score ≥ {}); above are the top 1."),
+    ],
+)
+def test_the_last_line_counts_events_and_alerts_as_score_does(
+    sdgad: Command, model: Path, payments: EventStream, tmp_path: Path, count: int, top: int, told: str
+) -> None:
+    path, detector, test = tmp_path / "x.csv", load(model), payments[450 : 450 + count]
+    write_events(test, path)
+    told = told.format(detector.predict(test).sum(), f"{detector.threshold_:.6g}")
+    assert sdgad("explain", model, path, "--top", top).out.splitlines()[-1] == f"{path}: {told}"
 
 
 def test_of_many_kinds_of_evidence_the_first_eight_are_told() -> None:

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sdgad as library
+from sdgad.detectors.baselines.isolation_forest import IsolationForestDetector
 from sdgad.events.stream import EventStream
 from sdgad.events.table import read_table
 
@@ -155,10 +156,9 @@ def test_a_column_that_the_model_reads_is_not_replaced(
         rows = rows.rename_columns(["score" if column == old else column for column in rows.column_names])
         pq.write_table(rows, tmp_path / f"{name}.parquet")
     roles = {"src": "src", "label": "label", "features": "amount"}
-    options = [
-        word for role, name in roles.items() for word in (f"--{role}", "score" if name == old else name)
-    ]
-    assert sdgad("fit", tmp_path / "past.parquet", "-o", tmp_path / "m", *FOREST, *options).code == 0
+    named = {role: "score" if name == old else name for role, name in roles.items()}
+    past = library.read_events(tmp_path / "past.parquet", **named)  # `sdgad fit` would refuse
+    library.make_detector("isolation-forest").fit(past).save(tmp_path / "m")
     monkeypatch.setattr("sdgad.detectors.base.Detector.decision_function", None)  # nothing is scored
     refused = sdgad("score", tmp_path / "m", tmp_path / "new.parquet", "-o", tmp_path / "s.csv")
     assert refused.code == 2
@@ -196,6 +196,36 @@ def test_one_wall_clock_may_be_written_in_several_units(sdgad: Command, files: P
     for threshold, values in scores[1:]:
         assert threshold == pytest.approx(scores[0][0])
         assert values == pytest.approx(scores[0][1])
+
+
+@pytest.mark.parametrize("wanted", [["s.jsonl"], ["s.parquet"], ["-", "--format", "jsonl"]])
+def test_no_column_is_lost_to_another_of_its_name(
+    sdgad: Command,
+    files: Path,
+    model: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    wanted: list[str],
+) -> None:
+    lines = (files / "new.csv").read_text().splitlines()
+    rows = [f"{line},{'note,note' if i == 0 else 'n,m'}" for i, line in enumerate(lines)]
+    (tmp_path / "x.csv").write_text("\n".join(rows) + "\n")
+    assert sdgad("score", model, tmp_path / "x.csv", "-o", tmp_path / "s.csv").code == 0
+    assert (tmp_path / "s.csv").read_text().splitlines()[1].split(",")[-5:-3] == ["n", "m"]
+
+    def too_late(*_: object) -> None:
+        raise AssertionError("it was scored")
+
+    monkeypatch.setattr(IsolationForestDetector, "decision_function", too_late)
+    name, *options = wanted
+    output = "-" if name == "-" else tmp_path / name
+    done = sdgad("score", model, tmp_path / "x.csv", "-o", output, *options)
+    where = "The output" if name == "-" else output
+    assert (done.code, done.out) == (2, "")
+    assert (
+        done.err
+        == f"{where} would have two columns of the same name, 'note', which only CSV and TSV can hold.\n"
+    )
 
 
 def test_a_single_event_of_strangers_can_be_scored(sdgad: Command, model: Path, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from sdgad.events.write import write_events
 
 from .conftest import Command, environment
 
+ROOT = Path(__file__).parents[2]
 FOREST = ("--detector", "isolation-forest")
 TINY = ("--detector", "classifier", "--set", "history=3", "--set", "width=8", "--epochs", "2")
 
@@ -88,6 +90,22 @@ def test_a_fit_on_few_events_says_what_cannot_be_trusted(
     assert detector.p_value([0.999999])[0] == 1 / 11
     library.make_detector("isolation-forest").fit(payments[:50])
     assert all(doubt in caplog.text for doubt in doubts[:2])
+
+
+def test_machines_get_every_doubt_that_the_text_has(
+    sdgad: Command, payments: EventStream, tmp_path: Path
+) -> None:
+    write_events(payments[:300], tmp_path / "x.csv")  # few events, and among them few anomalies
+    fit = ("fit", tmp_path / "x.csv", "-o", tmp_path / "m", *FOREST)
+    told = json.loads(sdgad(*fit, "--json").out)["doubts"]
+    assert told == json.loads(sdgad("info", tmp_path / "m", "--json").out)["doubts"]
+    hedges = ("training events are few", "cannot tell 1%", "seen by fit, so optimistic", "too few to trust")
+    for text in ("\n".join(told), sdgad("info", tmp_path / "m").out):
+        assert [text.count(hedge) for hedge in hedges] == [1, 1, 1, 1]
+    assert json.loads(sdgad("threshold", tmp_path / "m", "--json").out)["doubts"] == []
+    (fine,) = json.loads(sdgad("threshold", tmp_path / "m", "fpr", "0.001", "--json").out)["doubts"]
+    assert fine in sdgad("threshold", tmp_path / "m").out
+    assert "cannot tell 0.001" in fine
 
 
 def test_a_fit_on_enough_events_has_no_doubts(sdgad: Command, tmp_path: Path) -> None:
@@ -185,6 +203,34 @@ def test_an_interruption_is_told_at_once_and_leaves_nothing(
     assert still
     assert told_after < ended_after
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("number", "word", "code"),
+    [(signal.SIGINT, "Interrupted.\n", 130), (signal.SIGTERM, "Terminated.\n", 143)],
+)
+@pytest.mark.parametrize("start", ["sdgad", "python -m sdgad"])
+def test_an_interruption_while_the_command_line_is_imported_is_told_as_any_other(
+    tmp_path: Path, number: signal.Signals, word: str, code: int, start: str
+) -> None:
+    (tmp_path / "typer.py").write_text(
+        "import os, time\n"
+        f"try: os.kill(os.getpid(), {number:d}); time.sleep(9)\n"
+        "except BaseException: pass  # so does Python while it calls back from an import\n"
+    )
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["scripts"]
+    module, name = scripts["sdgad"].split(":")
+    program = {
+        "sdgad": f"from {module} import {name}; {name}()",
+        "python -m sdgad": "import runpy; runpy.run_module('sdgad', run_name='__main__')",
+    }
+    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    paths = os.pathsep.join([str(tmp_path), environment()["PYTHONPATH"]])
+    done = subprocess.run(
+        [sys.executable, "-c", heard + program[start]],
+        capture_output=True, text=True, check=False, env=environment() | {"PYTHONPATH": paths},
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", word)
 
 
 def test_sigterm_in_training_leaves_no_model(

@@ -48,12 +48,15 @@ def test_figures_name_the_events_that_they_are_of(
 ) -> None:
     events = written(tmp_path / "x.csv", rows(payments, every=7))
     said = sdgad("fit", events, "-o", tmp_path / "m", *FOREST).out
-    found = json.loads(sdgad("info", tmp_path / "m", "--json").out)["validation"]
+    document = json.loads(sdgad("info", tmp_path / "m", "--json").out)
+    found = document["validation"]
     assert 0 < found["anomalies"] < 10
     assert found["labelled"] < found["events"]
+    few = next(line for line in document["doubts"] if "too few to trust AUROC, AP or the threshold" in line)
+    assert few.startswith(f"{found['anomalies']} anomal")
     for text in (said, sdgad("info", tmp_path / "m").out):
         assert f"on the {found['labelled']} labelled events" in text
-        assert "too few to trust this or the threshold" in text
+        assert few in text
         assert f"sdgad threshold {tmp_path / 'm'} alerts_per_day 20" in text
     told = sdgad("threshold", tmp_path / "m")
     unlabelled = found["events"] - found["labelled"]

@@ -68,7 +68,9 @@ def belongings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_csv(folder / "tomorrow.csv", payments(400, 500))
     lines = [json.dumps(row) + "\n" for row in payments(500, 600)]
     (folder / "events.jsonl").write_text("".join(lines), encoding="utf-8")
-    messages = "".join(f"{1 + i % 5} {7 + i % 3} {1082040961 + i}\n" for i in range(100))
+    messages = "".join(
+        f"{1 + i} {1 + (i + 1) % 1899} {1082040961 + i}\n" for i in range(1899)
+    )  # few, of all nodes
     (folder / "CollegeMsg.txt.gz").write_bytes(gzip.compress(messages.encode()))
     with chdir(folder), short_training():
         assert run(["demo", "--events", "600"]) == 0

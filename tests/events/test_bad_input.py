@@ -42,7 +42,7 @@ FILES: list[tuple[str, bytes, dict[str, Any], list[str]]] = [
     ("cut.parquet", b"PAR1" + b"x" * 50, {}, ["cut.parquet is not a readable Parquet file"]),
     ("parquet.csv", b"PAR1" + b"x" * 50, {}, ["parquet.csv holds Parquet"]),
     ("parquet.jsonl", b"PAR1" + b"x" * 50, {}, ["parquet.jsonl holds Parquet"]),
-    ("plain.csv.gz", HEADER + GOOD, {}, ["plain.csv.gz cannot be read"]),
+    ("plain.csv.gz", HEADER + GOOD, {}, ["plain.csv.gz is not gzip"]),
     ("cut.csv.gz", gzip.compress((HEADER + GOOD) * 9, mtime=0)[:-20], {}, ["cut.csv.gz cannot be read"]),
     ("latin.csv", HEADER + "é,b,1,0,2\n".encode("latin-1"), {}, ["latin.csv is not UTF-8 text"]),
     ("latin.csv", HEADER + "é,b,1,0,2\n".encode("latin-1"), {}, ["by iconv -f latin1 -t utf-8 latin.csv"]),

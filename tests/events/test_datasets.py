@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import logging
 import os
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 
 import numpy as np
@@ -167,7 +167,7 @@ def test_the_named_folder_comes_before_the_cache(tmp_path: Path, monkeypatch: py
     def size() -> int:
         return len(load_dataset("mooc", download=False))
 
-    import_dataset("mooc", jodie(tmp_path / "a.csv", rows=10))
+    import_dataset("mooc", jodie(tmp_path / "a.csv", rows=10), force=True)
     assert size() == 10
     folder = tmp_path / "data"
     folder.mkdir()
@@ -215,7 +215,7 @@ def test_the_cache_is_where_the_system_wants_it(monkeypatch: pytest.MonkeyPatch,
 # ---------------------------------------------------------------------- copies from elsewhere
 def test_an_imported_file_is_what_is_loaded_from_then_on(tmp_path: Path) -> None:
     csv = jodie(tmp_path / "download.csv")
-    kept = import_dataset("reddit", csv)
+    kept = import_dataset("reddit", csv, force=True)
     assert kept == cache() / "reddit.parquet"
     assert [path.name for path in cache().iterdir()] == ["reddit.parquet"]
     events = load_dataset("reddit", data=csv)
@@ -223,11 +223,29 @@ def test_an_imported_file_is_what_is_loaded_from_then_on(tmp_path: Path) -> None
     same(events, load_dataset("reddit", download=False))
 
 
-def test_the_wrong_file_is_kept_but_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    import_dataset("mooc", jodie(tmp_path / "wikipedia.csv"))
+def test_the_wrong_file_is_refused_or_kept_but_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    file = jodie(tmp_path / "wikipedia.csv")
+    with pytest.raises(InputError) as refused:
+        import_dataset("mooc", file)
+    assert str(refused.value).startswith(f"{file} is not mooc: nodes 12, not 7,144, events 60, not 411,749, ")
+    assert str(refused.value).endswith("; `sdgad data import mooc FILE --force` takes it all the same.")
+    assert caplog.text == ""
+    assert not cache().exists()
+    import_dataset("mooc", file, force=True)
     assert (
         "differs from what the paper says of it: nodes 12, not 7,144, events 60, not 411,749" in caplog.text
     )
+    assert len(load_dataset("mooc", download=False)) == 60
+
+
+@pytest.mark.parametrize("known", [{"nodes": 12}, {"events": 60}])
+def test_a_file_with_the_nodes_or_the_events_of_a_dataset_is_a_copy_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, known: dict[str, int]
+) -> None:
+    dataset = datasets.get("mooc")
+    monkeypatch.setattr(dataset, "figures", replace(dataset.figures, **known))
+    import_dataset("mooc", jodie(tmp_path / "cut.csv"))
+    assert "cut.csv is kept as mooc, but differs" in caplog.text
     assert len(load_dataset("mooc", download=False)) == 60
 
 
@@ -258,7 +276,7 @@ def test_the_right_file_is_kept_without_a_word(caplog: pytest.LogCaptureFixture)
             "x.txt is not the published uci: it is no text.",
         ),
         ("uci", "x.txt", b"1 2 noon\n", "x.txt, column 't', row 1: 'noon' is not a time"),
-        ("uci", "x.txt.gz", b"1 2 3\n", "x.txt.gz is damaged: Not a gzipped file"),
+        ("uci", "x.txt.gz", b"1 2 3\n", "x.txt.gz is not gzip, though"),
         ("enron", "x.zip", b"PK", "x.zip is no readable zip archive"),
         ("darpa", "x.csv", b"1,2,06/01/1998-08:00,-\n1,2,6/1,-\n", "x.csv, column 't', row 2: '6/1' is not"),
     ],

@@ -37,6 +37,8 @@ WRONG = [
     ("x.csv", parquet(), "holds Parquet, not rows of text; rename it to end in .parquet"),
     ("x.csv.gz", gzip.compress(parquet(), mtime=0), "holds Parquet"),
     ("x.jsonl", parquet(), "holds Parquet"),
+    ("x.csv.gz", parquet(), "is not gzip, though its name ends in .gz; it holds Parquet."),
+    ("x.jsonl.gz", JSON, "is not gzip, though its name ends in .gz; if it is not packed, rename it to x.jsonl."),
     ("x.csv", gzip.compress(CSV, mtime=0), "holds data packed by gzip, not rows of text; rename it to x.csv.gz"),
     ("x.jsonl", gzip.compress(JSON, mtime=0), "rename it to x.jsonl.gz"),
     ("x.csv", zipped(), "holds a zip archive or a workbook, not rows of text; unpack it, or save the sheet as CSV"),

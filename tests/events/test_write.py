@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sdgad.errors import InputError
 from sdgad.events.clock import Clock
 from sdgad.events.read import read_events
 from sdgad.events.stream import ColumnNames, EventStream, FeatureColumn
@@ -196,6 +197,22 @@ def test_text_without_types_gets_types_where_the_format_has_them(form: str, tmp_
         {"i": 1, "x": 1.5, "pad": "007", "word": "a"},
         {"i": 2, "x": None, "pad": "8", "word": "true"},
     ]
+
+
+@pytest.mark.parametrize("form", ["parquet", "jsonl", "csv"])
+def test_two_columns_of_one_name_are_kept_or_refused(form: str, tmp_path: Path) -> None:
+    text, path = "src,,note,note,\na,b,c,d,e\n", tmp_path / f"out.{form}"
+    table = pa.table([["a"], ["b"], ["c"], ["d"], ["e"]], names=["src", "", "note", "note", ""])
+    if form == "csv":
+        write_table(table, path)
+        assert path.read_text() == text
+        return
+    with pytest.raises(InputError) as caught:
+        write_table(table, path)
+    assert str(caught.value) == (
+        f"{path} would have two columns of the same name, '', which only CSV and TSV can hold."
+    )
+    assert not list(tmp_path.iterdir())
 
 
 @settings(max_examples=100, deadline=None)

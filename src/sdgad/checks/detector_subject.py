@@ -15,6 +15,7 @@ from sdgad.detectors.base import Detector
 from sdgad.detectors.folder import read_folder
 from sdgad.detectors.tags import Tags
 from sdgad.events.stream import Array, EventStream
+from sdgad.registry import need_subclass
 
 TIES = ("strict", "arrival")
 
@@ -26,6 +27,7 @@ class DetectorSubject:
     """
 
     def __init__(self, cls: type[Detector], *, device: str = "cpu", **options: Any) -> None:
+        need_subclass(cls, Detector)
         self.cls = cls
         self.device = device
         self.options: dict[str, Any] = {**cls.check_options, **options, "device": device}

@@ -14,12 +14,14 @@ from sdgad.checks.windows import Sizes, random_window, with_memory
 from sdgad.configuration import build
 from sdgad.encoders.base import Encoder
 from sdgad.history.window import Window, WindowShape
+from sdgad.registry import need_subclass
 
 
 class EncoderSubject:
     """A class of encoders, with the options that it is checked under (`check_options`), on a device."""
 
     def __init__(self, cls: type[Encoder], *, device: str = "cpu", **options: Any) -> None:
+        need_subclass(cls, Encoder)
         self.cls = cls
         self.device = torch.device(device)
         self.options: dict[str, Any] = {**cls.check_options, **options}

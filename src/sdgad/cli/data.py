@@ -21,6 +21,9 @@ Copy = Annotated[
     Argument(metavar="FILE", help="As published, or as Parquet, CSV, TSV or JSON lines.", show_default=False),
 ]
 Force = Annotated[bool, Option("--force", help="Download even what is here, in place of the cached copy.")]
+Anyway = Annotated[
+    bool, Option("--force", help="Take the file even where neither its nodes nor its events are as many.")
+]
 
 data = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -92,11 +95,12 @@ def fetch(names: Names, force: Force = False) -> None:
 
 
 @data.command("import")
-def take(name: Name, file: Copy) -> None:
+def take(name: Name, file: Copy, force: Anyway = False) -> None:
     """Take a copy of a dataset into the cache.
 
     For machines that reach no publisher: the file comes from elsewhere. It may be the published one, packed or
-    not, or a table with the usual columns. Where its figures are not those of the dataset, that is said.
+    not, or a table with the usual columns. Where its figures are not those of the dataset, that is said; where both its
+    nodes and its events are others, it is refused.
 
     \b
     sdgad data import uci CollegeMsg.txt.gz
@@ -104,7 +108,7 @@ def take(name: Name, file: Copy) -> None:
     """
     from sdgad.events.datasets.loading import import_dataset
 
-    print(f"{name} is now here: {import_dataset(name, file)}.")
+    print(f"{name} is now here: {import_dataset(name, file, force=force)}.")
 
 
 data.command()(describe)

@@ -14,7 +14,7 @@ from sdgad.cli.manner import Quiet, Verbose
 from sdgad.cli.naming import naming
 from sdgad.cli.opening import open_events, open_model
 from sdgad.cli.options import AllowEmpty, Events, Json, Model, SkipBadRows, Threads
-from sdgad.cli.printing import print_json, threshold_text
+from sdgad.cli.printing import number_of, print_json, threshold_text
 from sdgad.errors import NoEventsError
 
 if TYPE_CHECKING:
@@ -106,9 +106,10 @@ def _print(events: Path, scored: ScoredStream, rows: list[int], explanations: li
         if kinds:
             print(f"  evidence: {first_of(kinds)}")
         print()
+    shown = f"; above are the top {len(rows):,}" if len(rows) < len(scored) else ""
     print(
-        f"{events}: the top {len(rows):,} of {len(scored):,} events, {scored.alerts:,} of them all anomalous "
-        f"(score ≥ {threshold_text(scored.threshold)})."
+        f"{events}: {number_of(len(scored), 'event')} scored, {scored.alerts:,} anomalous "
+        f"(score ≥ {threshold_text(scored.threshold)}){shown}."
     )
 
 

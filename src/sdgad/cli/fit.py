@@ -14,7 +14,7 @@ from sdgad.cli.naming import naming
 from sdgad.cli.places import need_place_for_model
 from sdgad.cli.printing import counted, duration, print_facts, print_json, threshold_text
 from sdgad.cli.settings import gather
-from sdgad.cli.validation import quality_lines, validation_figures
+from sdgad.cli.validation import doubts, quality_lines, validation_figures
 from sdgad.errors import InputError
 
 if TYPE_CHECKING:
@@ -167,8 +167,8 @@ def _summary(
     import numpy as np
 
     from sdgad.detectors.card import feature_text
-    from sdgad.detectors.trust import trust_lines
 
+    found = validation_figures(model)
     return {
         "model": str(folder),
         "detector": model.name,
@@ -179,10 +179,10 @@ def _summary(
             "labelled": int(np.sum(~np.isnan(train.label))),
             "anomalies": int(np.sum(train.label == 1)),
         },
-        "validation": validation_figures(model),
+        "validation": found,
         "threshold": model.threshold_,
         "threshold_rule": model.threshold_rule_,
-        "doubts": trust_lines(model),
+        "doubts": doubts(model, found),
         "interrupted": model.record_.interrupted,
         "seconds": round(seconds, 3),
     }

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from sdgad.cli.opening import open_model
 from sdgad.cli.options import Json, Model
 from sdgad.cli.printing import counted, print_facts, print_json, threshold_text
-from sdgad.cli.validation import quality_lines, validation_figures
+from sdgad.cli.validation import doubts, quality_lines, validation_figures
 
 if TYPE_CHECKING:
     from sdgad.detectors.base import Detector
@@ -38,9 +38,9 @@ def info(model: Model, json: Json = False) -> None:
 def describe(detector: Detector, folder: Path) -> dict[str, Any]:
     """All that `info` says, as JSON can hold it."""
     from sdgad.detectors.folder import can_undo
-    from sdgad.detectors.trust import trust_lines
 
     events, nodes = detector.history_size
+    found = validation_figures(detector)
     return {
         "model": str(folder),
         "format_version": json_text.loads((folder / "config.json").read_bytes())["format_version"],
@@ -60,13 +60,14 @@ def describe(detector: Detector, folder: Path) -> dict[str, Any]:
         "trained_on": len(detector.decision_scores_),
         "threshold": detector.threshold_,
         "threshold_rule": detector.threshold_rule_,
-        "validation": validation_figures(detector),
-        "doubts": trust_lines(detector),
+        "validation": found,
+        "doubts": doubts(detector, found),
     }
 
 
 def _facts(document: dict[str, Any], detector: Detector) -> list[tuple[str, str]]:
     from sdgad.detectors.card import changed_options, feature_text, history_text, options_text
+    from sdgad.detectors.trust import trust_lines
 
     columns, clock, found = document["columns"], document["clock"], document["validation"]
     kind = f"wall clock, {clock['timezone']}" if clock["wall_clock"] else "from an arbitrary start"
@@ -86,7 +87,7 @@ def _facts(document: dict[str, Any], detector: Detector) -> list[tuple[str, str]
         ("validation", counted(found)),
         *(("", line) for line in quality_lines(found, document["model"], document["threshold_rule"])),
         ("threshold", f"{threshold_text(document['threshold'])} (rule: {document['threshold_rule']})"),
-        *(("doubt", line) for line in document["doubts"]),
+        *(("doubt", line) for line in trust_lines(detector)),
     ]  # fmt: skip
 
 

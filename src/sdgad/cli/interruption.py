@@ -6,16 +6,38 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from types import FrameType
+
+Handler = Callable[[int, FrameType | None], object] | signal.Handlers
 
 STOPPED_BY_SIGNAL = 128
 INTERRUPTED, TERMINATED = STOPPED_BY_SIGNAL + signal.SIGINT, STOPPED_BY_SIGNAL + signal.SIGTERM
+USUAL: dict[signal.Signals, Handler] = {
+    signal.SIGINT: signal.default_int_handler,
+    signal.SIGTERM: signal.SIG_DFL,
+}
 WORDS = {signal.SIGINT: "Interrupted", signal.SIGTERM: "Terminated"}
 
 
 class Terminated(BaseException):
     """SIGTERM, on its way out of the command: open output is removed, as it is after Ctrl-C."""
+
+
+def leave_at_once() -> None:
+    """Until signals are watched, which takes long imports, nothing is open and nothing written: one ends the process.
+
+    An exception would not do: Python loses those that come while it calls back from an import.
+    """
+    for number, usual in USUAL.items():
+        if signal.getsignal(number) is usual:
+            signal.signal(number, _leave)
+
+
+def _leave(number: int, _: object) -> None:
+    Interruptions().close(number)
+    os._exit(STOPPED_BY_SIGNAL + number)
 
 
 class Interruptions:
@@ -45,10 +67,13 @@ class Interruptions:
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        ours = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: _terminate}
-        before = signal.getsignal(signal.SIGTERM)
-        if before is signal.SIG_DFL:  # who ignores it, or has a handler, has a reason
-            signal.signal(signal.SIGTERM, _terminate)
+        ours: dict[signal.Signals, Handler] = {
+            signal.SIGINT: signal.default_int_handler,
+            signal.SIGTERM: _terminate,
+        }
+        taken = [  # who ignores one, or has a handler, has a reason
+            number for number in ours if signal.getsignal(number) in (USUAL[number], _leave)
+        ]
         read, write = os.pipe()
         os.set_blocking(write, False)
         earlier = signal.set_wakeup_fd(write, warn_on_full_buffer=False)
@@ -62,14 +87,16 @@ class Interruptions:
         watcher = threading.Thread(target=watch, daemon=True)
         watcher.start()
         try:
+            for number in taken:
+                signal.signal(number, ours[number])
             yield
         finally:
             signal.set_wakeup_fd(earlier)
             os.close(write)
             watcher.join(1.0)
             os.close(read)
-            if before is signal.SIG_DFL:
-                signal.signal(signal.SIGTERM, before)
+            for number in taken:
+                signal.signal(number, USUAL[number])
 
 
 def _terminate(*_: object) -> None:

@@ -107,7 +107,7 @@ def _refuse(problem: str) -> int:
 
 
 def main() -> None:
-    """The entry point of the package."""
+    """What the user typed, in a process of its own."""
     open_closed_streams()
     if not sys.warnoptions:  # Python's warnings are for programmers; ours come through logging
         warnings.simplefilter("ignore")

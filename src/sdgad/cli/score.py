@@ -80,7 +80,12 @@ def score(
     """
     import numpy as np
 
-    from sdgad.experiments.score_table import listed_rows, need_names_for_scores, with_scores
+    from sdgad.experiments.score_table import (
+        listed_rows,
+        names_with_scores,
+        need_names_for_scores,
+        with_scores,
+    )
 
     if output != STDOUT:
         if form is not None:
@@ -96,6 +101,7 @@ def score(
         _write_nothing(detector, events, output, form, explain)
         return
     need_names_for_scores(detector.columns, str(events), explained=explain)
+    _need_room_for_names(names_with_scores(table, explained=explain), output, form)
     with naming(events):
         found = detector.findings(stream) if explain else None
         scores = np.full(table.num_rows, np.nan)  # of rows that are set aside, too
@@ -109,6 +115,17 @@ def score(
             why = _reasons(found, stream, explained)
     _write(with_scores(table, detector, scores, str(events), why).take(rows), output, form)
     _tell(detector, events, output, scored, None if top is None and not alerts_only else len(rows))
+
+
+def _need_room_for_names(names: list[str], output: Path, form: Format | None) -> None:
+    """Before any event is scored: what the writer would refuse."""
+    from sdgad.events.table import file_format
+    from sdgad.events.write import need_room_for_names
+
+    if output == STDOUT:
+        need_room_for_names(names, (form or Format.csv).value)
+    else:
+        need_room_for_names(names, file_format(output), str(output))
 
 
 def _write(table: pa.Table, output: Path, form: Format | None) -> None:

@@ -81,7 +81,7 @@ def _summary(folder: Path, detector: Detector) -> dict[str, Any]:
     days = validation.seconds / SECONDS_PER_DAY
     normal = ~validation.anomaly
     false_alarms, found = int(flagged[normal].sum()), int(flagged[~normal].sum())
-    return {
+    summary: dict[str, Any] = {
         "model": str(folder),
         "threshold": detector.threshold_,
         "threshold_rule": detector.threshold_rule_,
@@ -98,6 +98,7 @@ def _summary(folder: Path, detector: Detector) -> dict[str, Any]:
             "recall": float(flagged[~normal].mean()) if (~normal).any() else None,
         },
     }
+    return {**summary, "doubts": _too_fine(detector.threshold_rule_, summary["validation"])}
 
 
 def _facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
@@ -113,10 +114,10 @@ def _facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
                           f"{100 * found['false_alarm_rate']:.3g}%"))  # fmt: skip
     if found["anomalies"]:
         facts.append(("", f"{found['found']:,} of {found['anomalies']:,} known anomalies are"))
-    return [*facts, *_too_fine(summary["threshold_rule"], found)]
+    return [*facts, *(("", line) for line in summary["doubts"])]
 
 
-def _too_fine(rule: str, found: dict[str, Any]) -> list[tuple[str, str]]:
+def _too_fine(rule: str, found: dict[str, Any]) -> list[str]:
     """Where validation has too few events to tell the share that was asked for."""
     name, *amounts = rule.split()
     counted = {"fpr": ("normal", "normal events"), "quantile": ("events", "events")}
@@ -125,9 +126,4 @@ def _too_fine(rule: str, found: dict[str, Any]) -> list[tuple[str, str]]:
     key, what = counted[name]
     if not 0 < float(amounts[0]) * found[key] < 1:
         return []
-    return [
-        (
-            "",
-            f"{found[key]:,} {what} cannot tell {amounts[0]}: this is just above the highest of their scores",
-        )
-    ]
+    return [f"{found[key]:,} {what} cannot tell {amounts[0]}: this is just above the highest of their scores"]

@@ -10,6 +10,8 @@ from sdgad.cli.printing import shown
 if TYPE_CHECKING:
     from sdgad.detectors.base import Detector
 
+SEEN = "seen by fit, so optimistic"
+
 
 def validation_figures(detector: Detector) -> dict[str, Any]:
     """Counts and figures, by the labels that fit made use of; None for what these cannot say."""
@@ -30,16 +32,32 @@ def validation_figures(detector: Detector) -> dict[str, Any]:
 
 def quality_lines(found: dict[str, Any], model: str, rule: str) -> list[str]:
     """What the figures say and on which events, and what to do where these are too few to say much."""
-    from sdgad.detectors.card import FEW
-
     if found["auroc"] is None:
         return ["no AUROC and AP, which need labels of both classes"]
     where = "" if found["labelled"] == found["events"] else f" on the {found['labelled']:,} labelled events"
-    lines = [f"AUROC {shown(found['auroc'])}, AP {shown(found['ap'])}{where} (seen by fit, so optimistic)"]
-    if found["anomalies"] < FEW:
-        few = "1 anomaly is" if found["anomalies"] == 1 else f"{found['anomalies']} anomalies are"
-        lines.append(f"{few} too few to trust this" + (" or the threshold" if rule == "f1" else ""))
-        if rule == "f1":
-            command = shlex.join(["sdgad", "threshold", model, "alerts_per_day", "20"])
-            lines.append(f"to choose by workload: {command}")
+    few = _too_few(found, rule)
+    lines = [f"AUROC {shown(found['auroc'])}, AP {shown(found['ap'])}{where} ({SEEN})", *few]
+    if few and rule == "f1":
+        command = shlex.join(["sdgad", "threshold", model, "alerts_per_day", "20"])
+        lines.append(f"to choose by workload: {command}")
     return lines
+
+
+def doubts(detector: Detector, found: dict[str, Any]) -> list[str]:
+    """All that is not to be relied on: what text says of a model, and of its figures beside them."""
+    from sdgad.detectors.trust import trust_lines
+
+    lines = trust_lines(detector)
+    if found["auroc"] is not None:
+        lines += [f"the figures on validation were {SEEN}", *_too_few(found, detector.threshold_rule_)]
+    return lines
+
+
+def _too_few(found: dict[str, Any], rule: str) -> list[str]:
+    """A sentence where the known anomalies say little, which there are where there are figures."""
+    from sdgad.detectors.card import FEW
+
+    if found["anomalies"] >= FEW:
+        return []
+    few = "1 anomaly is" if found["anomalies"] == 1 else f"{found['anomalies']} anomalies are"
+    return [f"{few} too few to trust " + ("AUROC, AP or the threshold" if rule == "f1" else "AUROC and AP")]

@@ -9,12 +9,13 @@ from pathlib import Path
 from sdgad.errors import InputError
 
 HEAD = 4096  # bytes that tell
+GZIP = b"\x1f\x8b"
 _UNPACK = "unpack it first"
 _SIGNS: tuple[tuple[re.Pattern[bytes], str, str], ...] = tuple(
     (re.compile(sign, re.DOTALL | re.IGNORECASE if sign.startswith(rb"\s") else re.DOTALL), holds, advice)
     for sign, holds, advice in (
         (rb"PAR[1E]", "Parquet", "rename it to end in .parquet"),
-        (rb"\x1f\x8b", "data packed by gzip", "rename it to {name}.gz"),
+        (GZIP, "data packed by gzip", "rename it to {name}.gz"),
         (rb"PK\x03\x04", "a zip archive or a workbook", "unpack it, or save the sheet as CSV"),
         (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Excel workbook", "save the sheet as CSV"),
         (rb"BZh[1-9]1AY&SY", "data packed by bzip2", _UNPACK),
@@ -37,6 +38,17 @@ def need_text(path: Path, head: bytes) -> None:
     for sign, holds, advice in _SIGNS:
         if sign.match(head):
             raise InputError(f"{path} holds {holds}, not rows of text; {advice.format(name=path.name)}.")
+
+
+def need_gzip(path: Path, where: str | None = None) -> None:
+    """A file whose name ends in .gz without being packed is told by what it is; `where` is what messages call it."""
+    with path.open("rb") as file:
+        head = file.read(HEAD)
+    if head.startswith(GZIP):
+        return
+    held = next((holds for sign, holds, _ in _SIGNS if sign.match(head)), None)
+    rest = f"if it is not packed, rename it to {path.stem}" if held is None else f"it holds {held}"
+    raise InputError(f"{where or path} is not gzip, though its name ends in .gz; {rest}.")
 
 
 def need_no_json(path: Path, head: bytes) -> None:

@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 
 from sdgad.errors import InputError
-from sdgad.events.file_kinds import HEAD, need_text
+from sdgad.events.file_kinds import HEAD, need_gzip, need_text
 
 LONGEST = 64 << 20  # bytes of one line; a longer one is no row, and would be read into memory whole
 _MOST_PACKED = 1032  # bytes that gzip can make of one
@@ -22,6 +22,8 @@ def is_packed(path: Path) -> bool:
 
 def need_readable(path: Path) -> bytes:
     """The first bytes of a text file; one that is something else, or unpacks to more than fits, is refused."""
+    if is_packed(path):
+        need_gzip(path)
     with open_bytes(path) as file:
         head = file.read(HEAD)
     need_text(path, head)

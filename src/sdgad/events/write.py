@@ -6,7 +6,8 @@ import gzip
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
@@ -34,7 +35,7 @@ def write_events(events: EventStream, path: str | os.PathLike[str]) -> None:
     list `msg`; CSV has no lists and gives each number its own column.
     """
     path = Path(path)
-    lists = file_format(path) not in ("csv", "tsv")
+    lists = file_format(path) not in SEPARATED
     write_table(to_arrow(events, lists, where=str(path), dates=False), path)
 
 
@@ -42,15 +43,27 @@ def write_rows(table: pa.Table, file: IO[bytes], form: str) -> None:
     """Write rows to an open file, a pipe for instance, as csv, tsv or jsonl."""
     if form not in TEXTS:
         raise InputError(f"Rows cannot be written as {form!r}, only as {', '.join(TEXTS)}.")
+    need_room_for_names(table.column_names, form)
     WRITERS[form](table, file)
+
+
+def need_room_for_names(names: Sequence[str], form: str, where: str = "The output") -> None:
+    """An object of JSON has one value under a name, and most who read Parquet want one column; separated values may have two."""
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None and form not in SEPARATED:
+        raise InputError(
+            f"{where} would have two columns of the same name, {shown(twice)}, which only CSV and TSV can hold."
+        )
 
 
 def write_table(table: pa.Table, path: str | os.PathLike[str]) -> None:
     """Write rows to Parquet, CSV, TSV or JSON lines, by suffix (also .gz); whole or not at all."""
     path = Path(path)
-    write = WRITERS[file_format(path)]
+    form = file_format(path)
+    write = WRITERS[form]
     if path.is_dir():
         raise InputError(f"{path} is a folder, not a file.")
+    need_room_for_names(table.column_names, form, str(path))
     with whole_file(path) as temporary:
         try:
             write(table, temporary)
@@ -212,7 +225,8 @@ class _Utf8:
             self.write(line)
 
 
-TEXTS = ("csv", "tsv", "jsonl")
+SEPARATED = ("csv", "tsv")
+TEXTS = (*SEPARATED, "jsonl")
 
 WRITERS: dict[str, Callable[[pa.Table, Any], None]] = {
     "parquet": _write_parquet,

@@ -30,6 +30,12 @@ def need_names_for_scores(columns: ColumnNames, source: str, *, explained: bool 
         )
 
 
+def names_with_scores(table: pa.Table, *, explained: bool = False) -> list[str]:
+    """What the columns of `with_scores` are called."""
+    added = _added(explained)
+    return [*(name for name in table.column_names if name not in added), *added]
+
+
 def with_scores(
     table: pa.Table,
     detector: Detector,

@@ -23,6 +23,8 @@ from sdgad.events.write import write_events
 
 logger = logging.getLogger("sdgad.events")
 
+IDENTITY = {"nodes", "events"}  # a copy of a dataset has at least one of these figures
+
 _FORGOTTEN = 86_400  # seconds after which what a killed download left behind is removed
 
 
@@ -66,7 +68,8 @@ def fetch_dataset(name: str, *, progress: bool = False) -> Path:
                 continue
             record = cache() / f"{name}.sha256"
             checksum = verify(file, source, record)
-            path = _keep(read_dataset(file, dataset, source.url), dataset, source.url)
+            events = read_dataset(file, dataset, source.url)
+            path = _keep(events, dataset, source.url, _different(events, dataset))
             keep(checksum, source, record)
             return path
     why = "; ".join(problems) or "its publisher has no address for programs"
@@ -75,28 +78,41 @@ def fetch_dataset(name: str, *, progress: bool = False) -> Path:
     )
 
 
-def import_dataset(name: str, file: str | os.PathLike[str]) -> Path:
-    """Take a file that holds a dataset, as published or as a table, into the cache; the path of its Parquet file."""
+def import_dataset(name: str, file: str | os.PathLike[str], *, force: bool = False) -> Path:
+    """Take a file that holds a dataset, as published or as a table, into the cache; the path of its Parquet file.
+
+    One whose nodes and events are both others than those of the dataset is another one, and taken only by `force`.
+    """
     dataset = datasets.get(name)
     path = Path(file)
     if not path.is_file():
         raise InputError(f"{path} is a folder, not a file." if path.is_dir() else f"{path} does not exist.")
     events = read_dataset(path, dataset)
+    different = _different(events, dataset)
+    if not force and different.keys() >= IDENTITY:
+        raise InputError(
+            f"{path} is not {name}: {', '.join(different.values())}; "
+            f"`sdgad data import {name} FILE --force` takes it all the same."
+        )
     _make_cache()
-    return _keep(events, dataset, str(path))
+    return _keep(events, dataset, str(path), different)
 
 
-def _keep(events: EventStream, dataset: type[Dataset], where: str) -> Path:
-    """Write to the cache, and tell where the events are not those that are known by this name."""
-    figures = dataset.figures
-    if figures is not None:
-        different = [each for each in compare(describe(events), figures) if each.equal is False]
-        if different:
-            logger.warning(
-                "%s is kept as %s, but differs from what the %s says of it: %s.",
-                where, dataset.name, figures.stated_by,
-                ", ".join(f"{each.name} {each.here}, not {each.stated}" for each in different),
-            )  # fmt: skip
+def _different(events: EventStream, dataset: type[Dataset]) -> dict[str, str]:
+    """The figures that are not those that are known by this name, and how they differ."""
+    compared = compare(describe(events), dataset.figures)
+    return {
+        each.name: f"{each.name} {each.here}, not {each.stated}" for each in compared if each.equal is False
+    }
+
+
+def _keep(events: EventStream, dataset: type[Dataset], where: str, different: dict[str, str]) -> Path:
+    """Write to the cache, and tell of figures that differ."""
+    if different and dataset.figures is not None:
+        logger.warning(
+            "%s is kept as %s, but differs from what the %s says of it: %s.",
+            where, dataset.name, dataset.figures.stated_by, ", ".join(different.values()),
+        )  # fmt: skip
     target = cache() / f"{dataset.name}.parquet"
     try:
         write_events(events, target)

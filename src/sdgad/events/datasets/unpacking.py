@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
 from sdgad.errors import InputError
+from sdgad.events.file_kinds import need_gzip
 
 LARGEST = 16 << 30  # bytes; the largest published file has 2.4 GB
 _CHUNK = 1 << 20
@@ -37,6 +38,7 @@ def unpacked(path: Path, wanted: Sequence[str], where: str) -> Iterator[Path]:
 
 @contextmanager
 def _gzip(path: Path, wanted: Sequence[str], where: str) -> Iterator[tuple[str, IO[bytes]]]:  # noqa: ARG001
+    need_gzip(path, where)
     with gzip.open(path, "rb") as packed:
         yield path.stem, cast(IO[bytes], packed)
 
