@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 
 from sdgad.errors import InputError, NoEventsError
 from sdgad.events.clock import Clock
-from sdgad.events.column import Column, first, integers, is_missing, listed, shown
-from sdgad.events.label_like import LABELS
+from sdgad.events.column import Column, integers, listed, shown
+from sdgad.events.labels import read_labels
 from sdgad.events.layouts import (
     ALIASES,
     ANOMALY_TYPE,
@@ -143,7 +143,7 @@ def read_events(
             _ids(Column.of(table, names.dst, where)),
             t,
             msg,
-            None if names.label is None else _labels(Column.of(table, names.label, where)),
+            None if names.label is None else read_labels(Column.of(table, names.label, where)),
             bipartite=bool(conventional and conventional.bipartite) if bipartite is None else bipartite,
             features=described,
             anomaly_type=_anomaly_types(table, where),
@@ -199,7 +199,7 @@ def _may_be_label(table: pa.Table, name: str, where: str, needed: bool) -> bool:
     if needed and not vague:
         return True
     try:
-        labels = _labels(Column.of(table, name, where))
+        labels = read_labels(Column.of(table, name, where))
         problem = "is 1 for every event" if np.all(labels == 1) and vague else None
     except InputError:
         problem = "holds other values than 0, 1 and empty"
@@ -267,33 +267,6 @@ def _ids(column: Column) -> pa.Array:
         lost = ", and so large a float has lost digits" if value == np.floor(value) else ""
         raise column.error(numbers, f"{value} is not an id; ids are text or integers{lost}")
     return numbers
-
-
-def _labels(column: Column) -> np.ndarray[Any, Any]:
-    """float32 labels: 0 and 1, also as true and false or as text; missing ones are NaN."""
-    values, kind = column.values, column.values.type
-    if column.is_text:
-        plain = pc.utf8_lower(pc.utf8_trim_whitespace(values))
-        index = pc.index_in(plain, value_set=pa.array(list(LABELS), pa.large_string()))
-        wrong = first(pc.and_(pc.is_null(index), pc.invert(is_missing(values))))
-        meaning = np.array(
-            [*LABELS.values(), np.nan], np.float32
-        )  # the last one is for missing labels, code −1
-        labels: np.ndarray[Any, Any] = meaning[pc.fill_null(index, -1).to_numpy(zero_copy_only=False)]
-    elif (
-        pa.types.is_boolean(kind)
-        or pa.types.is_integer(kind)
-        or pa.types.is_floating(kind)
-        or pa.types.is_null(kind)
-    ):
-        exact = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        wrong = first(pa.array(~(np.isnan(exact) | (exact == 0) | (exact == 1))))
-        labels = exact.astype(np.float32)
-    else:
-        raise column.no("labels are 0, 1 or empty")
-    if wrong is not None:
-        raise column.error(wrong, f"label {shown(values[wrong].as_py())} is not 0, 1 or empty")
-    return labels
 
 
 def _anomaly_types(table: pa.Table, where: str) -> np.ndarray[Any, Any] | None:
