@@ -54,6 +54,7 @@ def read_events(
     clock: Clock | None = None,
     history: tuple[float, float] | None = None,
     bad_rows: Policy = "error",
+    labels_needed: bool = True,
     name: str | None = None,
 ) -> EventStream:
     """Events from a file, a table, a PyG `TemporalData` or a dictionary of columns.
@@ -65,10 +66,10 @@ def read_events(
     Columns that are not named are found by convention (`src, dst, t, label, msg`; JODIE, DyGLib, TGB; common
     names). Features are numbers (missing: NaN), text (codes into its sorted distinct values) or lists of
     numbers; beyond the conventional ones only those that are named are taken, or with "all" every column that has no other role,
-    names no row and does not look like a label. Labels are 0, 1, true, false or
-    empty. `categories` are features too, and are no numbers whatever they look like (a port, a merchant code). A column
-    that is merely called `y` or `edge_label` is the label, unless named, only where it holds labels and not 1 for
-    every event: with that TGB says that a link exists, not that it is anomalous.
+    names no row and does not look like a label. Labels are 0, 1, true, false or empty; any other is an error or, if none
+    is needed (`labels_needed=False`), unknown, and it is said. `categories` are features too, and are no numbers whatever
+    they look like (a port, a merchant code). A column that is merely called `y` or `edge_label` is the label, unless named,
+    only where it holds labels and not 1 for every event: with that TGB says that a link exists, not that it is anomalous.
 
     For times see `read_times`. `columns` are the names of an earlier stream: all its features must be there, its
     label may be missing. `clock` is the clock of an earlier stream: its zone and, unless the numbers clearly look
@@ -143,7 +144,9 @@ def read_events(
             _ids(Column.of(table, names.dst, where)),
             t,
             msg,
-            None if names.label is None else read_labels(Column.of(table, names.label, where)),
+            None
+            if names.label is None
+            else read_labels(Column.of(table, names.label, where), needed=labels_needed, rows=aside.kept),
             bipartite=bool(conventional and conventional.bipartite) if bipartite is None else bipartite,
             features=described,
             anomaly_type=_anomaly_types(table, where),
