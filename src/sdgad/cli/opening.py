@@ -60,7 +60,7 @@ def open_events(
     neither a column that is merely called like a label nor a label that is none is a reason to refuse a file.
     """
     from sdgad.events.read import find_label, read_events
-    from sdgad.events.strangers import tell_strangers
+    from sdgad.events.strangers import tell_new_categories, tell_strangers
     from sdgad.events.table import open_table
 
     with naming(path):
@@ -80,6 +80,7 @@ def open_events(
         )
     if model.known_ids:
         tell_strangers(events, model.known_ids, name)
+    tell_new_categories(events, model.border.known_categories, name)
     return table, events
 
 
