@@ -14,6 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import csv
 
 from .conftest import Command, Outcome, environment
 
@@ -28,11 +29,13 @@ BAD_FILES = {
     "unreadable time": ("x.csv", HEADER + GOOD + b"a,b,noon,0,1,card\n", ["column 't'", "row 41", "'noon'"]),
     "missing time": ("x.csv", HEADER + GOOD + b"a,b,,0,1,card\n", ["column 't'", "row 41", "no time"]),
     "missing id": ("x.csv", HEADER + GOOD + b",b,50,0,1,card\n", ["column 'src'", "row 41", "no id"]),
-    "label 2": ("x.csv", HEADER + GOOD + b"a,b,50,2,1,card\n", ["column 'label'", "row 41", "'2'"]),
-    "label yes": ("x.csv", HEADER + GOOD + b"a,b,50,yes,1,card\n", ["column 'label'", "row 41", "'yes'"]),
     "ragged row": ("x.csv", HEADER + GOOD + b"a,b,50\n", ["row 41", "3 fields where there should be 6"]),
     "infinite": ("x.csv", HEADER + GOOD + b"a,b,50,0,inf,card\n", ["column 'amount'", "row 41", "inf"]),
     "not JSON": ("x.jsonl", b'{"src": 1,\n', ["row 1", "not a line of JSON"]),
+}
+BAD_LABELS = {  # to whom they matter
+    "label 2": ("x.csv", HEADER + GOOD + b"a,b,50,2,1,card\n", ["column 'label'", "row 41", "'2'"]),
+    "label yes": ("x.csv", HEADER + GOOD + b"a,b,50,yes,1,card\n", ["column 'label'", "row 41", "'yes'"]),
 }
 
 
@@ -52,9 +55,9 @@ def left_in(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-@pytest.mark.parametrize("case", BAD_FILES)
+@pytest.mark.parametrize("case", BAD_FILES | BAD_LABELS)
 def test_fit_refuses_a_bad_file(sdgad: Command, tmp_path: Path, case: str) -> None:
-    name, content, words = BAD_FILES[case]
+    name, content, words = (BAD_FILES | BAD_LABELS)[case]
     (tmp_path / name).write_bytes(content)
     outcome = sdgad("fit", tmp_path / name, "-o", tmp_path / "model", "--features", "amount,channel")
     refused(outcome, tmp_path / name, *words)
@@ -73,6 +76,50 @@ def test_score_evaluate_and_update_refuse_a_bad_file(
     refused(sdgad("update", model, tmp_path / name), tmp_path / name, *words)
     assert left_in(tmp_path) == {name}
     assert (model / "manifest.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("command", ["score", "explain", "report", "update"])
+def test_a_label_that_is_none_is_unknown_to_a_command_that_needs_none(
+    sdgad: Command, model: Path, files: Path, tmp_path: Path, command: str
+) -> None:
+    copy = shutil.copytree(model, tmp_path / "model")
+    table = csv.read_csv(
+        files / "new.csv", convert_options=csv.ConvertOptions(column_types={"label": "string"})
+    )
+    labels, sources = table["label"].to_pylist(), table["src"].to_pylist()
+    labels[3], labels[7], sources[1] = "?", "maybe", ""  # a row that is set aside before them moves no number
+    for name, values in (("label", labels), ("src", sources)):
+        table = table.set_column(table.column_names.index(name), name, pa.array(values))
+    csv.write_csv(table, tmp_path / "new.csv")
+    output = {"score": ("-o", tmp_path / "s.csv"), "report": ("-o", tmp_path / "p.html")}.get(command, ())
+    outcome = sdgad(command, copy, tmp_path / "new.csv", "--bad-rows", "skip", *output)
+    assert outcome.code == 0
+    assert (
+        f"{tmp_path / 'new.csv'}, column 'label': 2 of 149 labels are not 0, 1 or empty and are taken as unknown, "
+        "the first of them '?' in row 4.\n" in outcome.err
+    )
+    if command == "score":
+        assert csv.read_csv(tmp_path / "s.csv")["label"].to_pylist() == labels  # as they were
+    refused(
+        sdgad("evaluate", copy, tmp_path / "new.csv", "--bad-rows", "skip"),
+        "column 'label', row 4: label '?' is not 0, 1 or empty",
+    )
+
+
+def test_a_column_that_holds_no_label_at_all_is_unknown_to_a_command_that_needs_none(
+    sdgad: Command, model: Path, files: Path, tmp_path: Path
+) -> None:
+    table = pq.read_table(files / "new.parquet")
+    dates = pa.array([0] * len(table), pa.date32())
+    pq.write_table(
+        table.set_column(table.column_names.index("label"), "label", dates), tmp_path / "x.parquet"
+    )
+    outcome = sdgad("score", model, tmp_path / "x.parquet", "-o", tmp_path / "s.csv")
+    assert outcome.code == 0
+    assert f"{len(table)} of {len(table)} labels are not 0, 1 or empty" in outcome.err
+    refused(
+        sdgad("evaluate", model, tmp_path / "x.parquet"), "column 'label', row 1: labels are 0, 1 or empty"
+    )
 
 
 def test_ragged_features_are_named_by_column_and_row(sdgad: Command, tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
-"""Ids that match nobody, and arguments in each other's place, are told."""
+"""Ids and categories that match nothing, and arguments in each other's place, are told."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -74,8 +75,6 @@ def test_a_file_whose_ids_the_model_does_not_know_is_told_in_one_line(
 def test_every_command_that_reads_events_tells_it(
     sdgad: Command, accounts: Path, tmp_path: Path, command: str
 ) -> None:
-    import shutil
-
     model = tmp_path / "model"
     shutil.copytree(accounts, model)
     new = written(tmp_path / "new.csv", lambda i: f"{i}.0", start=1000)
@@ -106,6 +105,76 @@ def test_a_model_that_keeps_no_ids_knows_nobody(sdgad: Command, tmp_path: Path) 
     assert sdgad("fit", past, "-o", tmp_path / "m", "--detector", "midas").code == 0
     new = written(tmp_path / "new.csv", lambda i: f"{i}.0", start=1000)
     assert "unknown" not in sdgad("score", tmp_path / "m", new, "-o", tmp_path / "s.csv").err
+
+
+# ---------------------------------------------------------------------- categories
+def with_kinds(path: Path, spell: Callable[[int], str], *, start: int = 0, rows: int = ROWS) -> Path:
+    """The same payments with a feature `kind`."""
+    lines = written(path, str, start=start).read_text().splitlines()[1 : rows + 1]
+    kinds = [f'{line},"{spell(i)}"' for i, line in enumerate(lines)]
+    path.write_text("src,dst,t,label,kind\n" + "\n".join(kinds) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def of_kinds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Models that know three kinds, and 32 of 50."""
+    from sdgad.cli.main import run
+
+    folder = tmp_path_factory.mktemp("kinds")
+    for model, kinds in (("few", 3), ("many", 50)):
+        past = with_kinds(folder / f"{model}.csv", lambda i, kinds=kinds: f"Kind{i % kinds}")
+        options = ("--features", "kind", "--detector", "isolation-forest")
+        assert run(["fit", str(past), "-o", str(folder / model), *options]) == 0
+    return folder
+
+
+@pytest.mark.parametrize("command", ["score", "evaluate", "explain", "report", "update"])
+def test_categories_that_the_model_does_not_know_are_told_with_their_spelling(
+    sdgad: Command, of_kinds: Path, tmp_path: Path, command: str
+) -> None:
+    model = shutil.copytree(of_kinds / "few", tmp_path / "model")
+    new = with_kinds(tmp_path / "new.csv", lambda i: f"KIND{i % 3}" if i % 4 else "Kind0", start=1000)
+    output = {"score": ("-o", tmp_path / "s.csv"), "report": ("-o", tmp_path / "p.html")}.get(command, ())
+    outcome = sdgad(command, model, new, *output)
+    assert outcome.code == 0
+    assert (
+        f"{new}: most values are unknown to the model: 150 of 200 in column 'kind'; "
+        "in one case 150 would be known, so write them as at fit.\n" in outcome.err
+    )
+
+
+def test_categories_that_no_spelling_makes_known_are_told(
+    sdgad: Command, of_kinds: Path, tmp_path: Path
+) -> None:
+    new = with_kinds(tmp_path / "new.csv", str, start=1000)
+    told = sdgad("score", of_kinds / "few", new, "-o", tmp_path / "s.csv").err
+    assert f"{new}: most values are unknown to the model: 200 of 200 in column 'kind'.\n" in told
+
+
+def test_rare_categories_of_a_model_with_many_are_nothing_to_tell(
+    sdgad: Command, of_kinds: Path, tmp_path: Path
+) -> None:
+    rare = with_kinds(tmp_path / "rare.csv", lambda i: f"Kind{40 + i % 10}", start=1000)
+    assert "unknown" not in sdgad("score", of_kinds / "many", rare, "-o", tmp_path / "s.csv").err
+    upper = with_kinds(tmp_path / "upper.csv", lambda i: f"KIND{i % 30}", start=1000)
+    assert "in one case" in sdgad("score", of_kinds / "many", upper, "-o", tmp_path / "s.csv").err
+
+
+def test_some_new_categories_are_nothing_to_tell(sdgad: Command, of_kinds: Path, tmp_path: Path) -> None:
+    half = with_kinds(tmp_path / "half.csv", lambda i: f"Kind{i % 6}", start=1000)
+    few = with_kinds(tmp_path / "few.csv", "new{}".format, start=1000, rows=9)
+    missing = with_kinds(tmp_path / "missing.csv", lambda i: "" if i % 3 else "Kind1", start=1000)
+    for new in (half, few, missing):
+        assert "unknown" not in sdgad("score", of_kinds / "few", new, "-o", tmp_path / "s.csv").err
+
+
+def test_categories_of_validation_events_are_told(sdgad: Command, of_kinds: Path, tmp_path: Path) -> None:
+    val = with_kinds(tmp_path / "val.csv", lambda i: f"kind{i % 3}", start=1000)
+    options = ("--features", "kind", "--detector", "isolation-forest")
+    outcome = sdgad("fit", of_kinds / "few.csv", "--val", val, "-o", tmp_path / "m", *options)
+    assert outcome.code == 0
+    assert f"{val}: most values are unknown to the model: 200 of 200 in column 'kind'; in one" in outcome.err
 
 
 def test_sides_of_their_own_are_compared_apart(caplog: pytest.LogCaptureFixture) -> None:

@@ -6,6 +6,8 @@ import json
 import shutil
 from pathlib import Path
 
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 import sdgad as library
@@ -144,3 +146,21 @@ def test_a_demo_without_anomalies_says_so_in_place_of_a_table(sdgad: Command, tm
     assert json.loads((tmp_path / "d" / "metrics.json").read_text())["test"]["anomalies"] == 0
     assert "more --events" in done.out
     assert "–" not in done.out
+
+
+@pytest.mark.parametrize("command", ["score", "evaluate", "explain", "report", "update"])
+@pytest.mark.parametrize(("shift", "note"), [(-400, "are older than"), (4000, "long after")])
+def test_a_file_of_another_time_than_the_history_is_told_in_one_line(
+    sdgad: Command, model: Path, payments: EventStream, tmp_path: Path, command: str, shift: int, note: str
+) -> None:
+    copy, table = shutil.copytree(model, tmp_path / "m"), payments[450:].to_arrow()
+    moved = pc.add(table["t"], 86_400 * shift)
+    table = table.set_column(table.column_names.index("t"), "t", moved)
+    pq.write_table(table, tmp_path / "new.parquet")
+    output = {"score": ("-o", tmp_path / "s.csv"), "report": ("-o", tmp_path / "p.html")}.get(command, ())
+    outcome = sdgad(command, copy, tmp_path / "new.parquet", *output)
+    assert outcome.code == 0
+    (line,) = (line for line in outcome.err.splitlines() if "the model's history" in line)
+    assert "150 events" in line
+    assert note in line
+    assert line.endswith(": are unit and dates of column 't' right?")

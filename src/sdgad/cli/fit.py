@@ -121,7 +121,7 @@ def _read(
     """Training and validation events; without a validation file these are the last by time."""
     from sdgad.detectors.task import hold_out
     from sdgad.events.read import read_events
-    from sdgad.events.strangers import tell_strangers
+    from sdgad.events.strangers import tell_new_categories, tell_strangers
 
     with naming(events):
         train = read_events(events, bipartite=bipartite, **clock, **columns)
@@ -137,6 +137,8 @@ def _read(
             **clock,
         )
     tell_strangers(held_out, train.vocabulary.texts, str(val))
+    known = {feature.name: feature.categories for feature in train.features if feature.categories}
+    tell_new_categories(held_out, known, str(val))
     return train, held_out
 
 

@@ -56,11 +56,11 @@ def open_events(
 ) -> tuple[pa.Table, EventStream]:
     """The raw rows of a file, and the stream that the model makes of those that it can use.
 
-    A model that was fitted without a label column takes one under a common name, which `evaluate` needs; for others a column
-    that is merely called like a label is no reason to refuse a file.
+    A model that was fitted without a label column takes one under a common name. `evaluate` needs labels; for other commands
+    neither a column that is merely called like a label nor a label that is none is a reason to refuse a file.
     """
     from sdgad.events.read import find_label, read_events
-    from sdgad.events.strangers import tell_strangers
+    from sdgad.events.strangers import tell_new_categories, tell_strangers
     from sdgad.events.table import open_table
 
     with naming(path):
@@ -75,10 +75,12 @@ def open_events(
             clock=model.clock,
             history=model.history_span,
             bad_rows=model.config.bad_rows if bad_rows is None else bad_rows.value,
+            labels_needed=labels_needed,
             name=name,
         )
     if model.known_ids:
         tell_strangers(events, model.known_ids, name)
+    tell_new_categories(events, model.border.known_categories, name)
     return table, events
 
 

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -67,6 +67,7 @@ class Archive:
     fitted_until: float | None = None
     _kept: tuple[View, HistoryBuffer] | None = field(default=None, repr=False)
     _guard: Guard = field(default_factory=Guard, repr=False)
+    late_is_now: ClassVar[bool] = False  # late events stand where they belong
 
     @classmethod
     def start(cls, border: Border) -> Archive:
@@ -131,6 +132,13 @@ class Archive:
                     kept[1].push(_rows(new))
                 grown._kept = kept
         return grown
+
+    def late(self, arrivals: Arrivals) -> int:
+        """How many of these events are older than the end of the log, and not in it."""
+        if not _late(arrivals.log, self.newest):
+            return 0
+        older = arrivals.log.take(np.flatnonzero(arrivals.log.t < self.newest))
+        return int(np.count_nonzero(self.log.find(older) < 0))
 
     def used_to_fit(self, arrivals: Arrivals) -> int:
         """How many of these events `fit` has seen; where no history was kept, how many are of its time."""

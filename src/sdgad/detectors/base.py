@@ -25,6 +25,7 @@ from sdgad.detectors.deciding import sound
 from sdgad.detectors.device import choose_device
 from sdgad.detectors.explaining.states import Narrowed
 from sdgad.detectors.explains import Explains
+from sdgad.detectors.out_of_time import out_of_time_note
 from sdgad.detectors.own_state import OwnState, Stateless
 from sdgad.detectors.record import Record
 from sdgad.detectors.saving import Saving
@@ -202,7 +203,12 @@ class Detector(Explains, Saving):
         arrivals = self._in_reach(events)
         if seen := archive.used_to_fit(arrivals):
             logger.warning(used_to_fit_note(seen, len(arrivals.log)))
+        self._tell_out_of_time(arrivals)
         return arrivals
+
+    def _tell_out_of_time(self, arrivals: Arrivals) -> None:
+        if note := out_of_time_note(self._archive, arrivals):
+            logger.warning(note)
 
     def _in_reach(self, events: EventStream) -> Arrivals:
         """Events in the archive's terms, those that the policies for absurd times and for late events let through."""
@@ -218,6 +224,7 @@ class Detector(Explains, Saving):
         self._need_fit()
         archive = self._archive
         arrivals = self._in_reach(events)
+        self._tell_out_of_time(arrivals)
         state = self._state
         if state.remembers:
             state = archive.advanced(arrivals, state, self._new_state, self.view, self.score_rows)

@@ -59,6 +59,15 @@ class Border:
             for column in self.features.columns
         }
 
+    @property
+    def known_categories(self) -> dict[str, tuple[str, ...]]:
+        """The categories that are told apart, of each feature that has such."""
+        return {
+            column.name: column.categories
+            for column in self.features.columns
+            if isinstance(column, CategoryEncoding)
+        }
+
     def to_json(self) -> dict[str, Any]:
         return {
             "columns": asdict(self.names),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -24,8 +23,6 @@ from sdgad.events.vocabulary import NodeTable
 from sdgad.history.bare import BareBuffer, bare_window
 from sdgad.history.log import FURTHEST, EventLog
 
-logger = logging.getLogger("sdgad.detectors")
-
 
 @dataclass(frozen=True, eq=False)
 class Tally:
@@ -43,6 +40,7 @@ class Tally:
     guard: Guard = field(
         default_factory=Guard, repr=False
     )  # several threads may score: one at a time uses the state
+    late_is_now: ClassVar[bool] = True
 
     def __len__(self) -> int:
         return self.events
@@ -105,6 +103,10 @@ class Tally:
         first = t[0] if self.first is None else self.first
         return replace(self, events=self.events + len(t), first=first, newest=t[-1], guard=Guard())
 
+    def late(self, arrivals: Arrivals) -> int:
+        """How many of these events are older than the newest one; which of them it has seen is not known."""
+        return int(np.count_nonzero(arrivals.t < arrivals.log.t))
+
     def used_to_fit(self, arrivals: Arrivals) -> int:
         """How many of these events are of the time of `fit`; whether it has seen them is not known."""
         if self.fitted_until is None or not np.any(arrivals.t < self.fitted_until):
@@ -124,12 +126,6 @@ class Tally:
         if len(log) == 0:
             return np.empty(0)
         seconds = self.border.seconds(log.t, log.t[0] if self.first is None else self.first)
-        if late := int(np.count_nonzero(arrivals.t < log.t)):
-            logger.warning(
-                "%s of %s events are older than the newest that the model has seen: they count as if they happened now.",
-                f"{late:,}",
-                f"{len(log):,}",
-            )
         with self.guard, state.trial():
             return pass_bare(log, seconds, state, view, most, first=self.events)
 

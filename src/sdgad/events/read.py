@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 
 from sdgad.errors import InputError, NoEventsError
 from sdgad.events.clock import Clock
-from sdgad.events.column import Column, first, integers, is_missing, listed, shown
-from sdgad.events.label_like import LABELS
+from sdgad.events.column import Column, integers, listed, shown
+from sdgad.events.labels import read_labels
 from sdgad.events.layouts import (
     ALIASES,
     ANOMALY_TYPE,
@@ -54,6 +54,7 @@ def read_events(
     clock: Clock | None = None,
     history: tuple[float, float] | None = None,
     bad_rows: Policy = "error",
+    labels_needed: bool = True,
     name: str | None = None,
 ) -> EventStream:
     """Events from a file, a table, a PyG `TemporalData` or a dictionary of columns.
@@ -65,10 +66,10 @@ def read_events(
     Columns that are not named are found by convention (`src, dst, t, label, msg`; JODIE, DyGLib, TGB; common
     names). Features are numbers (missing: NaN), text (codes into its sorted distinct values) or lists of
     numbers; beyond the conventional ones only those that are named are taken, or with "all" every column that has no other role,
-    names no row and does not look like a label. Labels are 0, 1, true, false or
-    empty. `categories` are features too, and are no numbers whatever they look like (a port, a merchant code). A column
-    that is merely called `y` or `edge_label` is the label, unless named, only where it holds labels and not 1 for
-    every event: with that TGB says that a link exists, not that it is anomalous.
+    names no row and does not look like a label. Labels are 0, 1, true, false or empty; any other is an error or, if none
+    is needed (`labels_needed=False`), unknown, and it is said. `categories` are features too, and are no numbers whatever
+    they look like (a port, a merchant code). A column that is merely called `y` or `edge_label` is the label, unless named,
+    only where it holds labels and not 1 for every event: with that TGB says that a link exists, not that it is anomalous.
 
     For times see `read_times`. `columns` are the names of an earlier stream: all its features must be there, its
     label may be missing. `clock` is the clock of an earlier stream: its zone and, unless the numbers clearly look
@@ -143,7 +144,9 @@ def read_events(
             _ids(Column.of(table, names.dst, where)),
             t,
             msg,
-            None if names.label is None else _labels(Column.of(table, names.label, where)),
+            None
+            if names.label is None
+            else read_labels(Column.of(table, names.label, where), needed=labels_needed, rows=aside.kept),
             bipartite=bool(conventional and conventional.bipartite) if bipartite is None else bipartite,
             features=described,
             anomaly_type=_anomaly_types(table, where),
@@ -199,7 +202,7 @@ def _may_be_label(table: pa.Table, name: str, where: str, needed: bool) -> bool:
     if needed and not vague:
         return True
     try:
-        labels = _labels(Column.of(table, name, where))
+        labels = read_labels(Column.of(table, name, where))
         problem = "is 1 for every event" if np.all(labels == 1) and vague else None
     except InputError:
         problem = "holds other values than 0, 1 and empty"
@@ -267,33 +270,6 @@ def _ids(column: Column) -> pa.Array:
         lost = ", and so large a float has lost digits" if value == np.floor(value) else ""
         raise column.error(numbers, f"{value} is not an id; ids are text or integers{lost}")
     return numbers
-
-
-def _labels(column: Column) -> np.ndarray[Any, Any]:
-    """float32 labels: 0 and 1, also as true and false or as text; missing ones are NaN."""
-    values, kind = column.values, column.values.type
-    if column.is_text:
-        plain = pc.utf8_lower(pc.utf8_trim_whitespace(values))
-        index = pc.index_in(plain, value_set=pa.array(list(LABELS), pa.large_string()))
-        wrong = first(pc.and_(pc.is_null(index), pc.invert(is_missing(values))))
-        meaning = np.array(
-            [*LABELS.values(), np.nan], np.float32
-        )  # the last one is for missing labels, code −1
-        labels: np.ndarray[Any, Any] = meaning[pc.fill_null(index, -1).to_numpy(zero_copy_only=False)]
-    elif (
-        pa.types.is_boolean(kind)
-        or pa.types.is_integer(kind)
-        or pa.types.is_floating(kind)
-        or pa.types.is_null(kind)
-    ):
-        exact = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        wrong = first(pa.array(~(np.isnan(exact) | (exact == 0) | (exact == 1))))
-        labels = exact.astype(np.float32)
-    else:
-        raise column.no("labels are 0, 1 or empty")
-    if wrong is not None:
-        raise column.error(wrong, f"label {shown(values[wrong].as_py())} is not 0, 1 or empty")
-    return labels
 
 
 def _anomaly_types(table: pa.Table, where: str) -> np.ndarray[Any, Any] | None:

@@ -1,9 +1,9 @@
-"""Ids of a file that a model has never seen: told where they are most, and where only their spelling differs."""
+"""Ids and categories of a file that a model has never seen: told where they are most, and where only their spelling differs."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,11 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sdgad.events.column import shown
-from sdgad.events.stream import EventStream
+from sdgad.events.features import MAX_CATEGORIES
+from sdgad.events.stream import Array, EventStream
 
 logger = logging.getLogger("sdgad.events")
 
-ENOUGH = 10  # different ids; of fewer, all may well be new
+ENOUGH = 10  # different ids, or values of a feature; of fewer, all may well be new
 Spelling = Callable[[pa.Array], pa.Array]
 
 _SPELLINGS: dict[str, Spelling] = {
@@ -29,12 +30,27 @@ _SPELLINGS: dict[str, Spelling] = {
 class _Column(NamedTuple):
     name: str
     total: int
-    unknown: pa.Array  # text, each id once
+    unknown: pa.Array  # text, each once
+    counts: Array  # of each of these
     known: pa.Array  # those of the model
+    tells: bool  # whether it says something where no spelling helps
+
+    @classmethod
+    def of(cls, name: str, values: pa.Array, counts: Array, known: pa.Array, *, tells: bool) -> _Column:
+        """The values, each once, and how often each counts."""
+        new = pc.invert(pc.is_in(values, value_set=known))
+        here = new.to_numpy(zero_copy_only=False)
+        return cls(name, int(counts.sum()), values.filter(new), counts[here], known, tells)
+
+    @property
+    def strange(self) -> int:
+        """How many are unknown."""
+        return int(self.counts.sum())
 
     def matched(self, spell: Spelling) -> int:
-        """How many would be known if both were spelled so."""
-        return int(pc.sum(pc.is_in(spell(self.unknown), value_set=spell(self.known))).as_py())
+        """How many of these would be known if both were spelled so."""
+        known = pc.is_in(spell(self.unknown), value_set=spell(self.known))
+        return int(self.counts[known.to_numpy(zero_copy_only=False)].sum())
 
 
 def tell_strangers(events: EventStream, known: Sequence[pa.Array], where: str) -> None:
@@ -42,26 +58,45 @@ def tell_strangers(events: EventStream, known: Sequence[pa.Array], where: str) -
 
     Nothing is matched for anybody: "1042.0" and "1042" may be two accounts.
     """
-    columns = [
-        column
-        for side, (name, codes) in enumerate(((events.names.src, events.src), (events.names.dst, events.dst)))
-        if 2 * len((column := _column(name, codes, events, known[side % len(known)])).unknown) > column.total
-    ]
-    remedy = _remedy(columns)
-    columns = [column for column in columns if remedy or column.total >= ENOUGH]
-    if columns:
-        counts = ", ".join(f"{len(c.unknown):,} of {c.total:,} in column {shown(c.name)}" for c in columns)
-        logger.warning("%s: most ids are unknown to the model: %s%s.", where, counts, remedy)
+    sides = ((events.names.src, events.src), (events.names.dst, events.dst))
+    _tell("ids", [_of_ids(*side, events, known[i % len(known)]) for i, side in enumerate(sides)], where)
 
 
-def _column(name: str, codes: np.ndarray, events: EventStream, known: pa.Array) -> _Column:
+def tell_new_categories(events: EventStream, known: Mapping[str, Sequence[str]], where: str) -> None:
+    """A line for each feature of which most values are none of the categories that are `known`.
+
+    A model that tells as many apart as it can knows no rare ones, so that these alone are nothing to tell.
+    """
+    for i, feature in enumerate(events.features):
+        if events.msg is not None and feature.categories and feature.name in known:
+            column = _of_categories(feature.name, feature.categories, events.msg[:, i], known[feature.name])
+            _tell("values", [column], where)
+
+
+def _of_ids(name: str, codes: Array, events: EventStream, known: pa.Array) -> _Column:
     ids = events.vocabulary.raw(np.unique(codes)).cast(pa.large_string())
-    return _Column(name, len(ids), ids.filter(pc.invert(pc.is_in(ids, value_set=known))), known)
+    return _Column.of(name, ids, np.ones(len(ids), int), known, tells=len(ids) >= ENOUGH)
+
+
+def _of_categories(name: str, categories: Sequence[str], codes: Array, known: Sequence[str]) -> _Column:
+    counts = np.bincount(codes[~np.isnan(codes)].astype(int), minlength=len(categories))
+    values, others = (pa.array(texts, pa.large_string()) for texts in (categories, known))
+    tells = counts.sum() >= ENOUGH and len(known) < MAX_CATEGORIES
+    return _Column.of(name, values, counts, others, tells=bool(tells))
+
+
+def _tell(what: str, columns: Sequence[_Column], where: str) -> None:
+    columns = [column for column in columns if 2 * column.strange > column.total]
+    remedy = _remedy(columns)
+    columns = [column for column in columns if remedy or column.tells]
+    if columns:
+        counts = ", ".join(f"{c.strange:,} of {c.total:,} in column {shown(c.name)}" for c in columns)
+        logger.warning("%s: most %s are unknown to the model: %s%s.", where, what, counts, remedy)
 
 
 def _remedy(columns: Sequence[_Column]) -> str:
-    """Which spelling makes most of the unknown ids known, if any does: one alone, else all of them."""
-    unknown = sum(len(column.unknown) for column in columns)
+    """Which spelling makes most of the unknown ones known, if any does: one alone, else all of them."""
+    unknown = sum(column.strange for column in columns)
     for words, spell in (*_SPELLINGS.items(), ("without spaces, '.0', zeros before them and case", _all)):
         matched = sum(column.matched(spell) for column in columns)
         if unknown and 2 * matched > unknown:
