@@ -14,17 +14,18 @@ from sdgad.detectors.baselines.isolation_forest import IsolationForestDetector
 from sdgad.detectors.event_table import SEQUELS_TOLD, EventTable
 from sdgad.detectors.growing import Growth
 from sdgad.detectors.row_maker import RowMaker
+from sdgad.detectors.sdgad.evidence import likeness
 from sdgad.detectors.sdgad.evidence.base import Kind, Lesson, kinds
 from sdgad.detectors.sdgad.evidence.ellipse import Ellipse, Ranks
 from sdgad.detectors.sdgad.evidence.features import Features
 from sdgad.detectors.sdgad.evidence.floods import Floods, poisson_surprise
 from sdgad.detectors.sdgad.evidence.forest import SAMPLES, TREES
 from sdgad.detectors.sdgad.evidence.labelled_trees import LabelledTrees
-from sdgad.detectors.sdgad.evidence.likeness import LikeFeatures, LikeHabits, Likeness
+from sdgad.detectors.sdgad.evidence.likeness import WIDE, LikeFeatures, LikeHabits, Likeness
 from sdgad.detectors.sdgad.evidence.panel import Panel
 from sdgad.detectors.task import FitScores, Task
 from sdgad.events.simulator import simulate_payments
-from sdgad.events.stream import EventStream
+from sdgad.events.stream import Array, EventStream
 from sdgad.history.context import NAMES, PHASE_NAMES, SIDES
 from sdgad.history.habits import HabitNames
 from sdgad.metrics import auroc
@@ -286,19 +287,64 @@ def test_columns_about_source_destination_and_pair_are_apart_and_leave_out_the_s
     assert {"new pair", "pair share of src", "log count other direction"} < names
 
 
-@pytest.mark.parametrize("name", ["like-levels", "like-habits"])
-def test_likeness_is_the_closed_form(name: str, labelled: tuple[EventTable, Lesson]) -> None:
-    table, lesson = labelled
-    kind = fitted(name, labelled)
-    assert isinstance(kind, Likeness)
-    rows = kind._scores(kind.columns(lesson.train), table.device)
-    assert (
-        rows.shape[1] == (table.levels if name == "like-levels" else table.residuals)(lesson.train).shape[1]
-    )
+def likeness_by_hand(kind: Likeness, lesson: Lesson) -> tuple[Array, Array, Array]:
+    """Normal scores from the mean of training events on, those of labelled anomalies, and the precision."""
+    rows = kind._scores(kind.columns(lesson.train), kind.table.device)
     assert abs(rows.mean(0)).max() < 0.6
-    apart = rows[lesson.anomalous].mean(0) - rows.mean(0)
-    direction = np.linalg.inv(np.cov(rows.T, bias=True) + LikeHabits.shrink * np.eye(rows.shape[1])) @ apart
-    np.testing.assert_allclose(kind.raw(lesson.train), rows @ direction, rtol=1e-6, atol=1e-8)
+    rows = rows - rows.mean(0)
+    spread = np.cov(rows.T, bias=True) + LikeHabits.shrink * np.eye(rows.shape[1])
+    return rows, rows[lesson.anomalous], np.linalg.inv(spread)
+
+
+@pytest.mark.parametrize("name", ["like-levels", "like-habits"])
+def test_likeness_to_a_few_anomalies_is_that_of_a_mixture_around_each(name: str) -> None:
+    given = lesson_of(TRAIN.with_labels("few-shot", k=7, seed=0))
+    kind, lesson = fitted(name, given), given[1]
+    assert isinstance(kind, Likeness)
+    rows, apart, precision = likeness_by_hand(kind, lesson)
+    assert len(apart) == 7
+    far = np.stack([np.einsum("ij,jk,ik->i", rows - a, precision, rows - a) for a in apart], 1)
+    normal = np.einsum("ij,jk,ik->i", rows, precision, rows)
+    by_hand = WIDE * np.log(np.exp((normal[:, None] - far) / 2 / WIDE).mean(1))
+    np.testing.assert_allclose(kind.raw(lesson.train), by_hand, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["like-levels", "like-habits"])
+def test_likeness_to_many_anomalies_is_that_to_their_mean(
+    name: str, labelled: tuple[EventTable, Lesson], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(likeness, "EACH", int(labelled[1].anomalous.sum()) - 1)
+    kind, lesson = fitted(name, labelled), labelled[1]
+    assert isinstance(kind, Likeness)
+    rows, apart, precision = likeness_by_hand(kind, lesson)
+    found = kind.raw(lesson.train)
+    np.testing.assert_allclose(found - found.mean(), rows @ precision @ apart.mean(0), rtol=1e-6, atol=1e-8)
+    assert kind._direction.shape == (1, rows.shape[1])
+
+
+def test_what_is_like_one_of_two_sorts_of_anomalies_is_not_lost_in_their_mean() -> None:
+    """Two sorts on opposite sides of the normals: their mean is that of the normals."""
+    rows = np.random.default_rng(0).normal(size=(400, 2))
+    apart = np.array([[3.0, 0.0], [-3.0, 0.0]])
+    precision = np.linalg.inv(np.cov(rows.T, bias=True))
+    kind = LikeHabits.__new__(LikeHabits)
+    kind._direction, kind._offset = apart @ precision, (apart @ precision * apart / 2).sum(1)
+    like = kind.like(np.array([[3.0, 0.0], [-3.0, 0.0], [0.0, 0.0], [0.0, 3.0]]))
+    assert min(like[:2]) > max(like[2:]) + 0.5
+
+
+def test_a_folder_that_holds_the_mean_of_labelled_anomalies_alone_says_what_it_said(
+    labelled: tuple[EventTable, Lesson], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(likeness, "EACH", 1)
+    table, lesson = labelled
+    kind = fitted("like-habits", labelled)
+    arrays = kind.arrays()
+    old = kinds.get("like-habits")(table)
+    old.load({"grid": arrays["grid"], "direction": arrays["direction"][0]})
+    np.testing.assert_array_equal(old.raw(lesson.val), kind.raw(lesson.val))
+    with pytest.raises(ValueError, match="offset"):
+        old.load({**arrays, "offset": arrays["offset"][:0]})
 
 
 def test_trees_learn_from_labels_and_the_contrast_from_pseudo_anomalies(

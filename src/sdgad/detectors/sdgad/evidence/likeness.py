@@ -11,22 +11,28 @@ import numpy as np
 from sdgad.detectors.event_table import Table
 from sdgad.detectors.sdgad.evidence.base import Group, Kind, Lesson, kinds
 from sdgad.detectors.sdgad.evidence.normal_scores import NormalScores
-from sdgad.events.held import held
+from sdgad.events.held import ANY, held
 from sdgad.events.stream import Array
 
 MOST = 1e30  # of a direction
+EACH = 50  # labelled anomalies, beyond which only their mean counts: there trees tell one sort from another
+WIDE = 4.0  # T, how much wider than normals the sorts are taken for
 
 
 class Likeness(Kind):
-    """r(v) = (m₁ − m₀)ᵀ (Σ + s I)⁻¹ v, with m₁ the mean of the labelled anomalies, m₀ and Σ those of training events.
+    """Like any of the labelled anomalies aᵢ, in whichever way: r(v) = T log mean_i exp((aᵢᵀ S v − ½ aᵢᵀ S aᵢ) / T).
 
-    The columns of v are normal scores.
+    That is the log-odds of a mixture of Gaussians around the anomalies against one around the normals, all of the precision
+    S = (Σ + s I)⁻¹, taken T = 4 times as wide. v and aᵢ are normal scores of the columns, from the mean of training events on,
+    and Σ is their covariance. Anomalies of several sorts have a mean that is like none of them; of one sort, T makes the mean of
+    their directions lead. Beyond 50 of them that mean takes their place: r(v) = (mean aᵢ)ᵀ S v.
     """
 
     group: ClassVar[Group] = "like"
     shrink: ClassVar[float] = 3.0  # s: as much as three units of variance in every direction
     _scores: NormalScores
-    _direction: Array
+    _direction: Array  # [k, columns], S aᵢ
+    _offset: Array  # [k], aᵢᵀ S (m₀ + ½ aᵢ), since v is not yet taken from m₀ on; 0 for one alone
 
     @abstractmethod
     def columns(self, rows: Table) -> Table:
@@ -40,22 +46,40 @@ class Likeness(Kind):
         self._scores = NormalScores.fit(some)
         rows = self._scores(some, self.table.device)
         usual = rows.mean(0)
-        apart = self._scores(self.columns(lesson.train[lesson.anomalous]), self.table.device).mean(0) - usual
+        apart = self._scores(self.columns(lesson.train[lesson.anomalous]), self.table.device) - usual
+        if len(apart) > EACH:
+            apart = apart.mean(0, keepdims=True)
         centred = rows - usual
         covariance = centred.T @ centred / len(centred)
-        self._direction = np.linalg.solve(covariance + self.shrink * np.eye(len(covariance)), apart)
+        self._direction = np.linalg.solve(covariance + self.shrink * np.eye(len(covariance)), apart.T).T
+        self._offset = (self._direction * (usual + apart / 2)).sum(1) * (len(apart) > 1)
 
     def raw(self, rows: Table) -> Array:
-        odds: Array = self._scores(self.columns(rows), self.table.device) @ self._direction
-        return odds
+        return self.like(self._scores(self.columns(rows), self.table.device))
+
+    def like(self, scores: Array) -> Array:
+        """r of rows of normal scores."""
+        odds: Array = scores @ self._direction.T - self._offset
+        if odds.shape[1] == 1:
+            return odds[:, 0]
+        most = odds.max(1)
+        likely: Array = most + WIDE * np.log(np.exp((odds - most[:, None]) / WIDE).mean(1))
+        return likely
 
     def arrays(self) -> dict[str, Array]:
-        return {"grid": self._scores.grid, "direction": self._direction}
+        return {"grid": self._scores.grid, "direction": self._direction, "offset": self._offset}
 
     def load(self, arrays: Mapping[str, Array]) -> None:
         columns = self.columns(self.table.nothing).shape[1]
-        self._scores = NormalScores.from_arrays(arrays, columns)
-        self._direction = held(arrays, "direction", "f8", (columns,), low=-MOST, high=MOST)
+        self._scores = NormalScores.from_arrays({"grid": arrays["grid"]}, columns)
+        if "offset" not in arrays:  # a folder from when the mean alone counted
+            direction = held(arrays, "direction", "f8", (columns,), low=-MOST, high=MOST)
+            self._direction, self._offset = direction[None], np.zeros(1)
+            return
+        self._direction = held(arrays, "direction", "f8", (ANY, columns), low=-MOST, high=MOST)
+        self._offset = held(arrays, "offset", "f8", self._direction.shape[:1], low=-MOST, high=MOST)
+        if not 1 <= len(self._offset) <= EACH:
+            raise ValueError(f"there are {len(self._offset)} anomalies to be like")
 
 
 @kinds.register("like-levels")
@@ -68,7 +92,7 @@ class LikeLevels(Likeness):
 
 @kinds.register("like-levels-plain")
 class LikeLevelsPlain(LikeLevels):
-    """The same, by hardly more than the difference of the two means: of one label, covariances make too much."""
+    """The same, by hardly more than the distance from the normals' mean: of one label, covariances make too much."""
 
     shrink: ClassVar[float] = 100.0
 
