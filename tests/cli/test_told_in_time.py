@@ -190,6 +190,7 @@ def test_an_interruption_is_told_at_once_and_leaves_nothing(
         assert job.stdout is not None
         assert job.stderr is not None
         assert job.stdout.readline() == "begun\n"
+        time.sleep(0.2)  # until it is inside what is compiled
         sent = time.monotonic()
         job.send_signal(number)
         told = job.stderr.readline()
