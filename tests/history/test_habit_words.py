@@ -59,3 +59,10 @@ def test_columns_that_say_nothing_are_called_source_and_destination() -> None:
 def test_midnight_is_midnight() -> None:
     assert words.hour(23.9999) == "00:00"
     assert words.weekday(6.99) == "Sunday"
+
+
+def test_what_somebody_has_most_often_is_not_set_against_itself() -> None:
+    assert words.category("channel", "payee", "card", "transfer").endswith("usually has transfer")
+    assert (
+        words.category("channel", "payee", "card", "card") == "channel card, which this payee has most often"
+    )

@@ -140,4 +140,6 @@ def missing(name: str, who: str) -> str:
 
 
 def category(name: str, who: str, now: str, usual: str) -> str:
+    if now == usual:
+        return f"{name} {now}, which this {who} has most often"
     return f"{name} {now}, where this {who} usually has {usual}"

@@ -1,4 +1,4 @@
-"""Known anomalies in closed form, where few are labelled: the second centre without a gradient."""
+"""Known anomalies in closed form, where few are labelled: their centres without a gradient."""
 
 from __future__ import annotations
 
